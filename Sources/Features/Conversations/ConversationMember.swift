@@ -3,11 +3,11 @@ package import Domain
 package import FoundationEssentials
 package import Server
 
-/// A participant in conversations: the device of a request or a connection.
+/// A participant in conversations. Identified by the device of a request or a connection.
 package struct ConversationMember: Sendable {
     package let device: DeviceID
     private let identity: Identity
-    /// The only conversation that it may use. `nil` for all.
+    /// The only conversation that the member may use. `nil` if it may use all.
     private let only: UUID?
 
     /// Throws if no device is named.
@@ -18,7 +18,7 @@ package struct ConversationMember: Sendable {
         self.device = device
     }
 
-    /// When its ticket expires, in seconds since 1970.
+    /// The time at which the ticket expires, in epoch seconds. `nil` without a ticket.
     var expiry: Double? { identity.expiry }
 
     /// Returns whether this member and its ticket may use the conversation.
@@ -32,7 +32,7 @@ package struct ConversationMember: Sendable {
     }
 
     /// Throws if the ticket doesn't allow a message to this target. A conversation that doesn't exist yet requires a
-    /// ticket for all.
+    /// ticket for all conversations.
     func check(_ target: MessageTarget) throws(RequestError) {
         switch target {
         case .conversation(let conversation): try check(conversation)
@@ -46,17 +46,17 @@ package struct ConversationMember: Sendable {
 }
 
 extension IdentityVerifier {
-    /// Returns the member that the query or a ticket names.
+    /// Returns the member named by the query or by a ticket.
     package func member(of request: Request) throws -> ConversationMember {
         try ConversationMember(identity(of: request.head))
     }
 
-    /// Returns the member of a request for a feed, and the offsets to start from.
+    /// Returns the member that a request for a feed names, and the offsets from which to start.
     func listener(of request: Request) throws -> (member: ConversationMember, after: [UUID: Int]) {
         (try member(of: request), try ConversationOffsets(request.query("after")).offsets)
     }
 
-    /// Decodes a body and returns the member that the body or a ticket names.
+    /// Decodes a body. Also returns the member named by the body or by a ticket.
     ///
     /// - Parameter read: Decodes the body. Its argument returns the device for the body's `deviceId`, which may be
     ///   missing.
@@ -78,7 +78,7 @@ extension IdentityVerifier {
     }
 }
 
-/// The offsets to start from: `<conversation>:<offset>,…`.
+/// The offsets from which to start: `<conversation>:<offset>,…`.
 package struct ConversationOffsets: Sendable {
     private static let maximumCount = 1_000
 

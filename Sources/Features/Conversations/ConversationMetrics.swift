@@ -1,9 +1,9 @@
 package import Domain
 package import Observability
 
-/// The counters of conversations. Any thread.
+/// The counters of conversations. Can be used on any thread.
 package struct ConversationMetrics: Sendable {
-    /// Quotas that were exceeded through sockets. Requests are counted where they are answered.
+    /// Quotas that were exceeded through sockets. The HTTP server counts those of requests.
     let quotas: CounterSet<Quota>
 
     package init(quotas: CounterSet<Quota>) {

@@ -1,7 +1,8 @@
 import Domain
 import Observability
 
-/// Performs the commands of participants: stores messages and publishes them, or refuses. Any thread.
+/// Performs the commands of participants: stores messages and publishes them, or refuses them. Can be used on any
+/// thread.
 package struct ConversationResponder: Sendable {
     private let store: ConversationStore
     private let feeds: ConversationFeeds
@@ -22,7 +23,7 @@ package struct ConversationResponder: Sendable {
             let sent = try await store.send(message, by: member.device)
             for entry in sent.entries {
                 metrics.messages.add(entry.isNew ? .stored : .repeated)
-                // A repeat was already published.
+                // A repeated message was already published.
                 if entry.isNew { await feeds.stored(entry.page) }
             }
             return sent
@@ -34,7 +35,7 @@ package struct ConversationResponder: Sendable {
 
     /// Stores a message from a broker and publishes it to the participants.
     ///
-    /// - Returns: Whether it is new.
+    /// - Returns: Whether the message is new.
     package func receive(_ message: IncomingMessage) async throws -> Bool {
         let entries = try await store.receive(message).entries.filter(\.isNew)
         for entry in entries { await feeds.stored(entry.page) }
@@ -77,13 +78,14 @@ package struct ConversationResponder: Sendable {
         }
     }
 
-    /// Returns the event for a subscriber whose address has reached its daily limit.
+    /// Returns the answer to a message from an address that has reached its daily limit.
     func refusal(ref: String?) -> ConversationEvent {
         metrics.messages.add(.refused)
         return reactionRefusal(ref: ref)
     }
 
-    /// Returns the event for a reaction of such a subscriber. It doesn't count as a message.
+    /// Returns the answer to a reaction from an address that has reached its daily limit. The reaction doesn't count as
+    /// a refused message.
     func reactionRefusal(ref: String?) -> ConversationEvent {
         .error(ref: ref, refusal(RequestError.tooManyMessages(retryAfter: nil)))
     }

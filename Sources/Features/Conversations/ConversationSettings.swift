@@ -3,19 +3,19 @@ package import Features
 
 /// The limits of conversations and their retention.
 package struct ConversationSettings: SettingValues, Hashable {
-    /// The maximum number of groups that a device makes in 30 days without an answer. `conversations.has_unanswered` has
-    /// the same number.
+    /// The maximum number of groups that a device creates in 30 days without an answer. `conversations.has_unanswered`
+    /// contains the same number.
     static let unanswered = 50
 
-    /// The most conversations of one device that it created or has written in. It may participate in the same number of
-    /// others that it hasn't answered.
+    /// The maximum number of a device's conversations that it has created or has written in. The same maximum applies
+    /// to conversations that the device hasn't answered.
     package var perDevice = 1_000
     /// The age after which messages are deleted.
     package var retention: Duration = .seconds(365 * 86_400)
 
     package init() {}
 
-    /// Returns the refusal for a function's code.
+    /// Returns the refusal for the code of an SQL function.
     func refusal(_ code: String) throws -> RequestError {
         switch code {
         case "conversations_full": .storageFull(.conversations)

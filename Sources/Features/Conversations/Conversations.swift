@@ -4,24 +4,24 @@ package import Domain
 package import Observability
 package import Sockets
 
-/// The conversations on this daemon: their subscribers, feeds and commands. Any thread.
+/// The conversations on this daemon: their subscribers, feeds and commands. Can be used on any thread.
 package final class Conversations: Sendable {
     package let store: ConversationStore
     let rooms: ConversationRooms
     package let feeds: ConversationFeeds
     package let changes: ConversationChanges
-    /// The subscribers on all loops.
+    /// The users with subscribers on any loop.
     package let audience: ConnectedUsers
     let names = UserNames()
     /// The names of users by number.
     let users = KnownUsers()
-    /// The message rates of devices, for all sockets and requests.
+    /// The message rates of devices. Sockets and requests share them.
     let rates: DeviceMessageRates
     /// Performs commands.
     package let responder: ConversationResponder
     /// The executor for tasks that mostly wait for the database.
     let executor: any TaskExecutor
-    /// Returns the time that tickets expire by, in seconds since 1970.
+    /// Returns the time that decides whether tickets have expired, in epoch seconds.
     let now: @Sendable () -> Double
     private let loops: [EventLoop]
     private let shardKey = LoopLocal<ConversationShard>()
@@ -47,12 +47,12 @@ package final class Conversations: Sendable {
         responder = ConversationResponder(store: store, feeds: feeds, metrics: metrics, log: log)
     }
 
-    /// Returns the subscribers on a loop. On that loop.
+    /// Returns the subscribers on a loop. Must be called on that loop.
     package func shard(on reactor: Reactor, loop: EventLoop) -> ConversationShard {
         shardKey.value(on: reactor) { ConversationShard(on: reactor, loop: loop, self) }
     }
 
-    /// Runs a query, and handles its answer on a loop.
+    /// Runs a query, and handles its result on a loop.
     func ask<Answer: Sendable>(
         on loop: EventLoop, for requester: Requester? = nil,
         _ work: @escaping @Sendable (Conversations) async throws -> Answer,
@@ -71,7 +71,7 @@ package final class Conversations: Sendable {
 
     // MARK: Subscribers
 
-    /// Reads everything again, because notifications may have been missed.
+    /// Reads all positions again, because notifications may have been missed.
     package func resynchronise() {
         names.removeAll()
         users.removeAll()
@@ -79,7 +79,7 @@ package final class Conversations: Sendable {
         for loop in loops { loop.submit { self.shard(on: $0, loop: loop).resynchronise() } }
     }
 
-    /// Ends the sockets of an erased device.
+    /// Ends the connections of an erased device.
     package func end(_ device: DeviceID) {
         names[device] = nil
         users.removeAll()
@@ -87,15 +87,15 @@ package final class Conversations: Sendable {
         for loop in loops { loop.submit { self.shard(on: $0, loop: loop).end(device) } }
     }
 
-    /// Starts the conversations of subscribers that waited for the device's name.
+    /// Begins the hints of a device whose subscribers waited for its name.
     func named(_ device: DeviceID, _ user: String) {
         names[device] = user
         for loop in loops { loop.submit { self.shard(on: $0, loop: loop).watches.named(device, user) } }
     }
 }
 
-/// The names of recent devices. Names don't change. The database reports devices that another daemon erased, and a
-/// forgotten name is noticed before the device receives anything. Any thread.
+/// A cache of the names of recent devices. Names don't change. The database reports devices that other daemons erase.
+/// An outdated name is noticed before the device receives anything. Can be used on any thread.
 final class UserNames: Sendable {
     private static let limit = 10_000
     private let names = Locked<[DeviceID: String]>([:])
@@ -114,16 +114,16 @@ final class UserNames: Sendable {
     }
 }
 
-/// The names of recent users by number. Any thread.
+/// A cache of the names of recent users by number. Can be used on any thread.
 final class KnownUsers: Sendable {
     private static let limit = 10_000
-    /// `nil` for an erased user.
+    /// The names. `nil` for an erased user.
     private let names = Locked<[Int: String?]>([:])
 
     /// Removes all names, because a user may have been erased.
     func removeAll() { names.withLock { $0 = [:] } }
 
-    /// Returns the names in order. Returns `nil` if one isn't known.
+    /// Returns the names in order. Returns `nil` if one isn't cached.
     subscript(users: [Int]) -> [String]? {
         names.withLock { names in
             var found: [String] = []
@@ -135,6 +135,8 @@ final class KnownUsers: Sendable {
         }
     }
 
+    /// Adds the result of a query.
+    ///
     /// - Parameter found: The names that the database returned.
     func add(_ users: [Int], _ found: [Int: String]) {
         names.withLock { names in

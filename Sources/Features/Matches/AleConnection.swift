@@ -4,7 +4,7 @@ package import Rooms
 package import Server
 package import Wire
 
-/// Handles the messages of a WebSocket of `/socket` in its room. On the room's loop.
+/// Handles the messages that a WebSocket of `/socket` sends in its room. Must be used on the room's loop.
 extension Connection: WebSocketHandler {
     package func webSocket(_ webSocket: WebSocket, received message: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode)
     {

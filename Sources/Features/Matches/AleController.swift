@@ -8,12 +8,12 @@ import Server
 import Sockets
 import Wire
 
-/// `GET /socket?id=<room>`: enters a match's room. `&taskId=<task>` names the peer's task. With `&presence=true` the
+/// Enters a match's room: `GET /socket?id=<room>`. `&taskId=<task>` names the peer's task. With `&presence=true` the
 /// peer receives the number of people. With `&deviceId=<device>` as well, all connections of the device count as one
 /// person.
 struct AleController: RouteCollection {
     private let matches: MatchRooms
-    /// Handles WebSockets that name no room. If it is nil, they are refused.
+    /// Handles WebSockets that name no room. If `nil`, they are refused.
     private let defaultHandler: (any DefaultSocketHandler)?
 
     init(_ matches: MatchRooms, defaultHandler: (any DefaultSocketHandler)? = nil) {
@@ -80,7 +80,7 @@ struct AleController: RouteCollection {
         return asks
     }
 
-    /// Returns the device. An invalid id counts as none, because the parameter is optional.
+    /// Returns the device. The parameter is optional, so an invalid id is ignored.
     private static func device(_ request: Request) -> DeviceID? {
         request.query("deviceId").flatMap { try? DeviceID($0) }
     }

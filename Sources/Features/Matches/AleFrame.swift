@@ -7,7 +7,8 @@ import Wire
 package enum AleFrame {
     private static let handshakeFrame = LoopLocal<SharedBytes>()
 
-    /// Returns the greeting of a connected peer. Each loop has its own, so that no other thread counts its references.
+    /// Returns the greeting for a new member. Each loop has its own copy, so that threads don't share its reference
+    /// count.
     static func handshake(on reactor: Reactor) -> SharedBytes {
         handshakeFrame.value(on: reactor) { SharedBytes(frame(#"{"type":"handshake"}"#)) }
     }
@@ -18,7 +19,8 @@ package enum AleFrame {
         return frame(#"{"type":"aleResponse","kind":"\#(name)"}"#)
     }
 
-    /// Reports the number of people in the room, and whether the partner is there. For members that asked for it.
+    /// Reports the number of people in the room, and whether the partner is there. Sent to members that asked for
+    /// presence.
     static func presence(_ presence: PresenceCount) -> [UInt8] {
         let partner = presence.partner.map { #","partner":"\#($0.rawValue)""# } ?? ""
         return frame(#"{"type":"presence","data":{"count":\#(presence.count)\#(partner)}}"#)
@@ -31,7 +33,7 @@ package enum AleFrame {
         return bytes
     }
 
-    /// Answers an invalid message.
+    /// Reports that a message was invalid.
     static func error(_ reason: String) -> [UInt8] {
         var json = JSONText()
         json.object { object in

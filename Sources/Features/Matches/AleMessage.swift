@@ -6,16 +6,16 @@ import Wire
 
 /// A message from a member of a room.
 package enum AleMessage: Equatable {
-    /// An ale for the room with this id. An unknown kind counts as plain.
+    /// An ale for the room with this id. An unknown kind counts as a plain ale.
     case ale(UUID, CheerKind = .plain)
-    /// An invalid message. The text says why and is sent back.
+    /// An invalid message. The text says what is wrong, and is sent back.
     case unknown(String)
 
-    /// Parses a message: JSON in any layout.
+    /// Parses a message. JSON in any layout is accepted.
     ///
-    /// Almost every message is an ale without white space, which is compared as a whole, or at least a flat object of
-    /// plain strings. Neither allocates memory. Other messages go through `JSONSyntax`, which decides what is valid
-    /// JSON, and `JSONDecoder`.
+    /// Almost every message is an ale without white space, which is compared as a whole. Most others are flat objects
+    /// of plain strings. Neither form allocates memory. Other messages go through `JSONSyntax`, which decides what is
+    /// valid JSON, and `JSONDecoder`.
     package init(_ bytes: UnsafeRawBufferPointer) {
         if let room = Self.plainAle(bytes) {
             self = .ale(room)
@@ -90,7 +90,7 @@ package enum AleMessage: Equatable {
             let members = try decoder.container(keyedBy: Member.self)
             type = try members.decode(String.self, forKey: .type)
             id = try members.decodeIfPresent(String.self, forKey: .id)
-            // A value of another type counts as an unknown kind.
+            // A kind that isn't a string counts as unknown.
             let name = try? members.decodeIfPresent(String.self, forKey: .kind)
             kind = CheerKind(named: (name ?? "").utf8)
         }

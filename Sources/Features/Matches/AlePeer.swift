@@ -6,7 +6,7 @@ import Wire
 
 /// Sends messages of a room to a WebSocket of `/socket`.
 extension WebSocket: RoomPeer {
-    /// Greets the peer, which is in its room.
+    /// Sends the greeting to a peer that has entered its room.
     func greet() {
         send(frame: AleFrame.handshake(on: reactor))
     }

@@ -2,8 +2,7 @@ import Rooms
 import Server
 import Sockets
 
-/// A WebSocket of `/socket` with a known device, but without a task. It receives the number of people, but has no
-/// partner.
+/// A WebSocket of `/socket` that names a device but no task. It receives the number of people, but has no partner.
 final class DevicePeer: RoomPeer {
     private struct Frame {
         let bytes: SharedBytes

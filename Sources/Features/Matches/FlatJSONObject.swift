@@ -1,7 +1,7 @@
-/// A JSON object whose members are all strings of printable ASCII without escapes. Almost every message of a room is
-/// one.
+/// A JSON object whose members are all strings of printable ASCII without escapes. Almost every message of a room has
+/// this form.
 ///
-/// Reads the bytes in place and allocates nothing. The initialiser returns `nil` for everything else, valid JSON or
+/// Reads the bytes in place and allocates nothing. The initialiser returns `nil` for all other messages, valid JSON or
 /// not.
 struct FlatJSONObject {
     private(set) var type: Slice<UnsafeRawBufferPointer>?
@@ -15,7 +15,7 @@ struct FlatJSONObject {
             guard let name = scanner.takeString(), scanner.take(UInt8(ascii: ":")), let value = scanner.takeString()
             else { return nil }
             if name.elementsEqual("type".utf8) {
-                // Decoders differ in which of two members with the same name they use.
+                // A repeated member isn't accepted, because decoders differ in which of the two they use.
                 guard type == nil else { return nil }
                 type = value
             } else if name.elementsEqual("id".utf8) {
@@ -40,7 +40,7 @@ struct FlatJSONObject {
             }
         }
 
-        /// RFC 8259 §2: the four bytes that count as white space.
+        /// Skips the four bytes that count as white space (RFC 8259 §2).
         private mutating func skipWhitespace() {
             while position < bytes.count {
                 switch bytes[position] {

@@ -10,20 +10,21 @@ import Wire
 /// Removes its recipient from a match's room, because the recipient's data was erased.
 struct PersonErased: Message {}
 
-/// Finds out whether matches' rooms are open: in memory, or by a query. Used by all transports.
+/// Checks whether matches' rooms are open, in memory or by a query. Used by all transports.
 struct MatchRooms: Sendable {
-    /// The NOTIFY channel for the erased tasks of a device whose rooms are open. The payload lists them with commas.
+    /// The NOTIFY channel for the tasks of an erased device whose rooms are open. The payload lists the tasks,
+    /// separated by commas.
     static let erasedTasksChannel = "letsswitch_erased_tasks"
 
     let rooms: Rooms
-    /// Computes the identity of a device that names no task.
+    /// Computes the identity of a device without a task.
     let keys: RoomKeys
     let policy: RoomPolicy
     let metrics: RoomMetrics
     let store: ReminderStore
     let scheduler: Scheduler
 
-    /// Whether a WebSocket may enter a room. On the room's loop.
+    /// Returns whether a WebSocket may enter a room. Must be called on the room's loop.
     ///
     /// - Parameters:
     ///   - task: The task that the peer claims.
@@ -58,7 +59,7 @@ struct MatchRooms: Sendable {
             .conflict, code: "room_full", reason: "The room already has \(policy.capacity) connections, the maximum.")
     }
 
-    /// Reads the tasks of a full room's match from the database. They have a place in the room.
+    /// Reads the tasks of a full room's match from the database. Their users may enter although the room is full.
     @discardableResult
     func learnTasks(of room: UUID) async throws -> Set<UUID> {
         let tasks = try await store.tasks(ofRoom: room)
@@ -92,15 +93,16 @@ struct MatchRooms: Sendable {
             PersonErased(), toPeople: Set(notification.split(separator: ",").compactMap { UUID(text: String($0)) }))
     }
 
-    /// Whether the error of ``learn(of:)`` is a refusal. Otherwise the database is unavailable.
+    /// Returns whether an error of ``learn(of:)`` is a refusal. Otherwise the database is unavailable.
     func isRefusal(_ error: any Error) -> Bool {
         (error as? Abort).map { $0.status.code < 500 } ?? false
     }
 }
 
 extension Abort {
-    /// The answer to a request to enter a room that isn't open, `age` after the database was queried; `nil` if the room
-    /// is open.
+    /// Creates the answer for a room that isn't open. Returns `nil` if the room is open.
+    ///
+    /// - Parameter age: The time since the database was queried.
     init?(_ state: RoomState, after age: Duration = .zero) {
         switch state {
         case .open:
@@ -122,8 +124,8 @@ extension Abort {
 
 /// The counters of rooms. Can be used from any thread.
 struct RoomMetrics: Sendable {
-    /// Peers that found their room full.
+    /// The number of peers that found their room full.
     let turnedAway = Counter()
-    /// Ales that weren't sent to subscriptions on `/cable`, because too many were waiting.
+    /// The number of ales that weren't sent to subscriptions on `/cable`, because too many were waiting.
     let alesLeftOut = Counter()
 }

@@ -1,10 +1,10 @@
 package import Features
 
-/// The rooms of matches.
+/// The settings of matches' rooms.
 package struct MatchSettings: SettingValues, Hashable {
     /// The maximum number of connections in a match's room.
     package var roomSize = 1_000
-    /// Whether any UUID is a room at any time. For development, load tests, and use without the scheduler.
+    /// Whether any UUID is an open room at any time. For development, load tests, and use without the scheduler.
     package var openRooms = false
 
     package init() {}

@@ -3,14 +3,14 @@ package import Domain
 import HTTPClient
 package import Observability
 
-/// The deliveries of all configured providers, with one worker each. Any thread.
+/// The deliveries of all configured providers. Each provider has one worker. Can be used on any thread.
 package struct DeliveryService: Service {
     private let workers: [DeliveryWorker]
     private let addresses: AddressStore
 
     /// - Parameters:
-    /// - addresses: Uses the pool of requests, only for secrets.
-    /// - delivered: Receives the number of reminders whose first delivery was by a provider.
+    ///   - addresses: Uses the connection pool of requests. Used only for secrets.
+    ///   - delivered: Receives the number of reminders that a provider delivered first.
     /// - Throws: ``APNsKeyError``.
     package init(
         _ settings: ProviderSettings, store: DeliveryStore, addresses: AddressStore, log: Log,
@@ -27,7 +27,7 @@ package struct DeliveryService: Service {
 
     package var metrics: [DeliveryMetrics] { workers.map(\.metrics) }
 
-    /// Reports that deliveries may wait.
+    /// Wakes the workers, because deliveries may wait.
     package func wake() {
         for worker in workers { worker.wake() }
     }
@@ -36,13 +36,13 @@ package struct DeliveryService: Service {
         for worker in workers where worker.name == name { worker.wake() }
     }
 
-    /// Registers this daemon's providers in the database. From then on claims write deliveries for them.
+    /// Registers this daemon's providers in the database. From then on, claims write deliveries for them.
     package func enter() async throws {
         for worker in workers { try await worker.enter() }
     }
 
-    /// Sends a test to each of a device's addresses and to the webhook, once, and returns the results. Takes at most
-    /// half a minute.
+    /// Sends one test to each of a device's addresses and to the webhook, and returns the results. Takes at most half a
+    /// minute.
     package func test(
         _ content: ReminderContent, to device: DeviceID, at now: Double,
         report: @escaping @Sendable (DeliveryTest) -> Void

@@ -4,13 +4,13 @@ import FoundationEssentials
 /// The result of a test reminder through one provider.
 package struct DeliveryTest: Sendable, Equatable {
     package enum Outcome: String, Sendable {
-        /// The next server has accepted it.
+        /// The provider's server has accepted the test.
         case accepted
         /// The address no longer exists.
         case gone
-        /// It failed this time.
+        /// This attempt failed. A later one may succeed.
         case failed
-        /// It would always fail.
+        /// Every attempt would fail.
         case refused
         /// The device has an address, but the provider isn't configured.
         case off
@@ -18,7 +18,7 @@ package struct DeliveryTest: Sendable, Equatable {
 
     package let provider: ProviderName
     package let outcome: Outcome
-    /// Contains no address and no secret.
+    /// The reason for the outcome. Contains no address and no secret.
     package let reason: String?
 
     init(_ provider: ProviderName, _ outcome: AttemptOutcome) {
@@ -38,7 +38,7 @@ package struct DeliveryTest: Sendable, Equatable {
 }
 
 extension Delivery {
-    /// A test delivery, which isn't stored.
+    /// Creates a test delivery, which isn't stored.
     init(
         test content: ReminderContent, by provider: ProviderName, at now: Double, address: String = "",
         details: String = "", registeredAt: Double = 0

@@ -7,7 +7,7 @@ extension ProviderCheck {
     /// An invalid device token.
     private static let nobody = String(repeating: "0", count: 64)
 
-    /// Checks the key, and whether Apple's hosts (both, or the configured one) accept it.
+    /// Checks the key, and asks Apple's two hosts, or the configured one, whether they accept it.
     static func askAPNs(_ settings: APNsSettings) async -> [Line] {
         var lines: [Line] = []
         var request: ((_ host: String) -> OutgoingRequest)?
@@ -39,7 +39,7 @@ extension ProviderCheck {
         return lines
     }
 
-    /// Judges the response to an invalid token, which is `BadDeviceToken` if everything else is right.
+    /// Judges the response to an invalid device token. It is `BadDeviceToken` if everything else is right.
     static func apns(_ answer: APNsResponse) -> Verdict {
         switch (answer.status, answer.reason) {
         case (200, _), (400, "BadDeviceToken"): .works

@@ -7,7 +7,7 @@ package struct ProviderCheck: Sendable {
 
     package enum Line: Sendable, Hashable {
         case works(String)
-        /// It may still work.
+        /// The provider may still work.
         case warns(String)
         case fails(String)
     }
@@ -19,7 +19,7 @@ package struct ProviderCheck: Sendable {
         case fails(String)
     }
 
-    /// Sends a request without effect to each provider's server.
+    /// Sends a request to each provider's server. The request has no effect there.
     package static func run(_ settings: ProviderSettings) async -> [Line] {
         guard !settings.names.isEmpty else { return [] }
         var lines: [Line] = []
@@ -39,13 +39,14 @@ package struct ProviderCheck: Sendable {
         if settings.ntfy.server != nil { lines.append(await askNtfy(settings.ntfy)) }
         if settings.apns.keyFile != nil { lines += await askAPNs(settings.apns) }
         if let contact = settings.webPush.contact {
-            // The key is generated and stored in the database, and browsers choose the servers.
+            // There is no server to ask: browsers choose the servers, and the key is generated and stored in the
+            // database.
             lines.append(.works("web push: on, contact \(contact)"))
         }
         return lines
     }
 
-    /// Checks the files of authorities.
+    /// Checks the files of certificate authorities.
     private static func authorities(_ settings: ProviderSettings) -> [Line] {
         [
             ("webhook", settings.webhook.caFile), ("ntfy", settings.ntfy.caFile), ("apns", settings.apns.caFile),
@@ -62,8 +63,8 @@ package struct ProviderCheck: Sendable {
         }
     }
 
-    /// Sends a request and judges the response. Any response means that the address is right, a server listens, and the
-    /// certificate is trusted.
+    /// Sends a request and judges the response. Any response shows that the address is right, that a server listens,
+    /// and that its certificate is trusted.
     static func ask(
         _ name: String, _ request: OutgoingRequest, caFile: String?, _ remark: String,
         judge: (OutgoingResponse) -> Verdict = { _ in .works }
@@ -74,7 +75,7 @@ package struct ProviderCheck: Sendable {
         configuration.allowsPrivateAddresses = true
         let client = HTTPClient(configuration)
         let line: Line
-        // A path may be a secret. The origin is enough.
+        // The report shows only the URL's origin, because the path may be a secret.
         let origin = ProviderURL(request.url)?.origin ?? ""
         do throws(HTTPClientError) {
             let answer = try await client.send(request)
@@ -94,7 +95,7 @@ package struct ProviderCheck: Sendable {
 
     // MARK: Webhook and ntfy
 
-    /// Judges a response to HEAD, which many receivers don't support (405, 501) or answer as not found.
+    /// Judges a response to HEAD. Many receivers don't support HEAD (405, 501), or answer that the path isn't found.
     static func webhook(_ answer: OutgoingResponse) -> Verdict {
         switch answer.status {
         case 404, 410: .warns("the server reports that this path doesn't exist")

@@ -1,7 +1,7 @@
 package import Domain
 package import Features
 
-/// The feature's flags. Secrets can be in a file, and error messages never repeat them.
+/// The flags of the providers. Secrets can be in a file, and error messages never repeat them.
 extension ProviderSettings {
     package static let settings: [Setting<ProviderSettings>] =
         [
@@ -99,7 +99,8 @@ extension ProviderSettings {
         return text
     }
 
-    /// Checks a URL that paths are added to. It has no query and no fragment. Slashes at its end are removed.
+    /// Checks a base URL, to which paths are added. It must have no query and no fragment. Slashes at its end are
+    /// removed.
     static func baseURL(_ text: String) throws(InvalidValue) -> String {
         var text = try url(text)
         guard !text.contains("?"), !text.contains("#") else {
@@ -109,8 +110,8 @@ extension ProviderSettings {
         return text
     }
 
-    /// Checks the server's own address, and removes a slash at its end. The pages name their files, sockets and routes
-    /// by paths from the root, so the server can't be below a path.
+    /// Checks the server's own address, and removes a slash at its end. The address can't have a path, because the
+    /// pages name their files, sockets and routes by absolute paths.
     private static func publicURL(_ text: String) throws(InvalidValue) -> String {
         let url = try baseURL(text)
         guard url.split(separator: "/", omittingEmptySubsequences: false).count == 3 else {
@@ -124,7 +125,7 @@ extension ProviderSettings {
     }
 }
 
-/// The kinds of rows of providers.
+/// The kinds of settings that providers share.
 extension Setting<ProviderSettings> {
     static func providerFile(_ name: String, _ field: Field<String?>, _ help: String) -> Setting {
         text(name, .providers, placeholder: "FILE", default: "none", help) {

@@ -1,5 +1,7 @@
-/// The configured providers, and their use of sockets.
+/// The configured providers, and the number of their sockets.
 extension ProviderSettings {
+    /// Creates the configured providers.
+    ///
     /// - Parameter addresses: Used only for secrets.
     /// - Throws: ``APNsKeyError``.
     func providers(_ addresses: AddressStore) throws -> [any DeliveryProvider] {
@@ -11,13 +13,13 @@ extension ProviderSettings {
         return providers
     }
 
-    /// The maximum number of open sockets of the providers. A connection being opened takes two: for two addresses of a
-    /// name, or for the name lookup.
+    /// The maximum number of open sockets of the providers. Opening a connection may take two sockets: for two
+    /// addresses of a name, or for the name lookup.
     package var descriptors: Int {
         var connections = 0
         if webhook.url != nil { connections += webhook.concurrency }
         if ntfy.server != nil { connections += ntfy.concurrency }
-        // One connection to each host, with many streams.
+        // APNs uses one connection with many streams to each host.
         if apns.keyFile != nil { connections += APNsProvider.hosts(apns).count }
         if webPush.contact != nil { connections += WebPushProvider.mostAtOnce }
         return 2 * connections

@@ -1,9 +1,9 @@
 package import Domain
 package import Observability
 
-/// The counters of question sessions. Any thread.
+/// The counters of question sessions. Can be used on any thread.
 package struct QuestionMetrics: Sendable {
-    /// Quotas that were exceeded through sockets. Requests are counted where they are answered.
+    /// Quotas that were exceeded through sockets. The HTTP server counts those of requests.
     let quotas: CounterSet<Quota>
 
     package init(quotas: CounterSet<Quota>) {
@@ -16,7 +16,7 @@ package struct QuestionMetrics: Sendable {
 
     let asked = CounterSet<Asked>()
     let votes = Counter()
-    /// Sockets that were refused because their session was full.
+    /// The number of connections refused because their session was full.
     package let turnedAway = Counter()
 
     package func write(to text: inout MetricsText) {

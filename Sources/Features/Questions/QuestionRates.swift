@@ -4,20 +4,23 @@ import FoundationEssentials
 import Server
 import Wire
 
-/// The rate at which each network may ask questions in each session. Any thread.
+/// The rate at which each network may ask questions in each session. Can be used on any thread.
 ///
-/// Everybody can make up another `deviceId`, or come without one. Without this rate one network could fill a session at once.
+/// Any client can invent another `deviceId`, or connect without one. Without this rate, one network could fill a
+/// session at once.
 package struct QuestionRates: Sendable {
     private struct Key: Hashable, Sendable {
         let session: UUID
         let network: IPAddress
     }
 
-    /// The part of a session's questions that a network may ask at once.
+    /// The divisor of a session's maximum number of questions. The quotient is the number that a network may ask at
+    /// once.
     private static let shareAtOnce = 10
-    /// Afterwards.
+    /// The number of questions per second after the burst.
     private static let perSecond = 1
-    /// A question without a device counts as this number of questions. Nothing else limits who asks without one.
+    /// The number of questions that a question without a device counts as. No other limit applies to askers without a
+    /// device.
     private static let costWithoutDevice = 10
 
     private let rates: RateTable<Key>
@@ -31,7 +34,7 @@ package struct QuestionRates: Sendable {
 
     /// Returns whether a network may ask another question.
     ///
-    /// - Parameter network: nil if limits don't count it.
+    /// - Parameter network: The network. `nil` if limits don't apply to it.
     func admits(_ member: QuestionMember, from network: IPAddress?, at now: MonotonicTime) -> Bool {
         guard let network else { return true }
         return rates.pays(

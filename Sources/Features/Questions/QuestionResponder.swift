@@ -3,14 +3,14 @@ import Domain
 import FoundationEssentials
 import Observability
 
-/// Performs the messages of people in a session: stores them, or refuses them. Any thread.
+/// Performs the messages of members: stores them, or refuses them. Can be used on any thread.
 struct QuestionResponder: Sendable {
     private let store: QuestionStore
     private let feeds: QuestionFeeds
     private let metrics: QuestionMetrics
     private let log: Log
-    /// The votes to count. Each voter receives the outcome of its own vote. If a vote couldn't be counted, the page
-    /// sends it again.
+    /// The votes to count, gathered from all members. Each member receives the outcome of its own vote. If a vote
+    /// couldn't be counted, the page sends it again.
     private let votes: GatheredCalls<Vote, QuestionStore.VoteOutcome>
     private static let votesAtOnce = GatheringLimits(
         itemsPerCall: 500, waitingItems: 10_000, delay: .milliseconds(20))
@@ -23,11 +23,10 @@ struct QuestionResponder: Sendable {
         votes = GatheredCalls(Self.votesAtOnce) { try await store.count($0).map { .success($0) } }
     }
 
-    /// Performs a message.
+    /// Performs a message of a member.
     ///
-    /// - Parameter erased: Called if the person's device was erased.
-    ///
-    /// - Returns: The events for the person.
+    /// - Parameter erased: Called if the member's device was erased.
+    /// - Returns: The events for the member.
     func perform(
         _ message: QuestionMessage, for member: QuestionMember, erased: @Sendable (DeviceID) -> Void
     ) async -> [QuestionEvent] {
@@ -47,8 +46,8 @@ struct QuestionResponder: Sendable {
         do {
             guard let content else { throw RequestError.invalid("content", "is missing") }
             let text = try QuestionText.check(content, "content")
-            // Opens the session first, because the answer is published only in open sessions. A new subscriber may ask
-            // before its session is open.
+            // Opens the feed first, because an answer is only published if there is a feed. A new subscriber may ask
+            // before its feed is open.
             _ = try await feeds.open(member.session)
             if member.session == QuestionSession.open.id { try await store.makeOpenSession() }
             let asked = try await store.ask(
@@ -60,7 +59,7 @@ struct QuestionResponder: Sendable {
         } catch {
             metrics.asked.add(.refused)
             let error = refusal(error)
-            // The notification of the erasure was missed or hasn't arrived yet.
+            // The notification of the erasure was missed, or hasn't arrived yet.
             if error.code == RequestError.deviceErased.code, let device = member.device { erased(device) }
             return .refused(content: content ?? "", error)
         }

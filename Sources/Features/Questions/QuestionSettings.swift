@@ -1,9 +1,9 @@
 package import Domain
 package import Features
 
-/// The limits of sessions.
+/// The limits of question sessions.
 package struct QuestionSettings: SettingValues, Hashable {
-    /// The maximum number of sessions per device.
+    /// The maximum number of sessions of a device.
     package var sessionsPerDevice = 100
     package var questionsPerSession = 10_000
     /// The maximum number of connections in a session.

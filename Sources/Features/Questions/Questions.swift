@@ -5,7 +5,7 @@ package import Observability
 package import Rooms
 package import Sockets
 
-/// All question sessions on this daemon. Any thread.
+/// All question sessions on this daemon. Can be used on any thread.
 package final class Questions: Sendable {
     let store: QuestionStore
     let rooms: Rooms
@@ -15,21 +15,21 @@ package final class Questions: Sendable {
     /// Performs messages.
     let responder: QuestionResponder
     let questionRates: QuestionRates
-    /// How much devices may say, here and elsewhere.
+    /// The rates of messages of devices. Other features share them.
     let messageRates: DeviceMessageRates
     /// The executor for tasks that mostly wait for the database.
     let executor: any TaskExecutor
-    /// Returns the time that tickets expire by, in seconds since 1970.
+    /// Returns the time that decides whether tickets have expired, in epoch seconds.
     let now: @Sendable () -> Double
     let loops: [EventLoop]
     private let keys: RoomKeys
     private let shardKey = LoopLocal<QuestionShard>()
 
     /// - Parameters:
-    ///   - sessionSize: Sockets of a session on this daemon.
-    ///   - questionRates: The rates at which networks may ask.
-    ///   - messageRates: How much devices may say, here and elsewhere.
-    ///   - now: Seconds since 1970, as ``IdentityVerifier/now`` has them.
+    ///   - sessionSize: The maximum number of connections in a session on this daemon.
+    ///   - questionRates: The rates at which networks may ask questions.
+    ///   - messageRates: The rates of messages of devices. Other features share them.
+    ///   - now: Returns the epoch seconds of ``IdentityVerifier/now``.
     package init(
         store: QuestionStore, rooms: Rooms, keys: RoomKeys, loops: [EventLoop], executor: any TaskExecutor,
         sessionSize: Int, questionRates: QuestionRates, messageRates: DeviceMessageRates, metrics: QuestionMetrics,
@@ -52,7 +52,7 @@ package final class Questions: Sendable {
         responder = QuestionResponder(store: store, feeds: feeds, metrics: metrics, log: log)
     }
 
-    /// Returns the subscribers on a loop. On that loop.
+    /// Returns the subscribers on a loop. Must be called on that loop.
     package func shard(on reactor: Reactor, loop: EventLoop) -> QuestionShard {
         shardKey.value(on: reactor) { QuestionShard(on: reactor, loop: loop, self) }
     }
@@ -63,17 +63,17 @@ package final class Questions: Sendable {
         keys.room(.questions, withUnsafeBytes(of: session.uuid) { Array($0) })
     }
 
-    /// Returns the room whose members are the people in the session.
+    /// Returns the room whose members are counted as the people in the session.
     func audienceRoom(of session: UUID) -> UUID {
         keys.room(.audience, withUnsafeBytes(of: session.uuid) { Array($0) })
     }
 
-    /// Returns the id of a device within a session. It is always the same there, and differs in every session.
+    /// Returns the id of a device within a session. A device has a different id in each session, which never changes.
     func id(of device: DeviceID, in session: UUID) -> UUID {
         keys.room(.asker, withUnsafeBytes(of: session.uuid) { Array($0) } + Array(device.text.utf8))
     }
 
-    /// Ends the sockets of an erased device.
+    /// Ends the connections of an erased device.
     package func end(_ device: DeviceID) {
         guard audience.total > 0 else { return }
         for loop in loops { loop.submit { self.shard(on: $0, loop: loop).end(device) } }

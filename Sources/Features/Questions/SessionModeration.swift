@@ -2,10 +2,12 @@ import Domain
 import FoundationEssentials
 import Sockets
 
-/// Performs a presenter's actions, after the database has checked the keys. Any thread.
+/// Performs a presenter's actions. The database checks the keys first. Can be used on any thread.
 struct SessionModeration: Sendable {
     let questions: Questions
 
+    /// Creates a session.
+    ///
     /// - Returns: The session, and the presenter's key, which can't be read again.
     func makeSession(_ asked: SessionRequest) async throws -> (QuestionSession, key: PresenterKey) {
         let key = try PresenterKey.random()
@@ -29,7 +31,9 @@ struct SessionModeration: Sendable {
         return session
     }
 
-    /// - Returns: The number of this daemon's sockets that receive it.
+    /// Sends an announcement.
+    ///
+    /// - Returns: The number of this daemon's connections that receive it.
     func announce(
         _ announcement: AnnouncementRequest, in session: UUID, keys: [PresenterKeyDigest]
     ) async throws -> Int {

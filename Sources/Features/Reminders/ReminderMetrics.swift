@@ -1,22 +1,22 @@
 package import Observability
 
-/// The outcomes of reminders. Any thread.
+/// Counts the outcomes of reminders. Can be used on any thread.
 package struct ReminderMetrics: Sendable {
     /// The outcome of a reminder.
     package enum ReminderOutcome: String, Sendable, CaseIterable {
-        /// Written to the outbox.
+        /// The reminder was written to the outbox.
         case fired
         case delivered
-        /// Not delivered before the start.
+        /// The reminder wasn't delivered before the start.
         case missed
     }
 
     package let reminders = CounterSet<ReminderOutcome>()
-    /// Tasks without a partner at the reminder.
+    /// The number of tasks without a partner when the reminder fired.
     let unpaired = Counter()
-    /// The time from the due instant until the commit that fires the reminder.
+    /// The time from the due time of a reminder until the commit that fires it.
     package let reminderLateness = SharedHistogram(bounds: Histogram.latenessBounds)
-    /// The scheduler's failed statements. Each is tried again.
+    /// The number of failed statements of the scheduler. Each is tried again.
     let failures = CounterSet<SchedulerJob>()
 
     package init() {}

@@ -2,7 +2,7 @@ package import Features
 
 /// The limits of reminder streams.
 package struct ReminderSettings: SettingValues, Hashable {
-    /// The maximum number of reminder streams of one device. Beyond it, the answer is `429`.
+    /// The maximum number of reminder streams of one device. Further streams are refused with `429`.
     package var maxStreamsPerDevice = 16
 
     package init() {}

@@ -3,22 +3,22 @@ import FoundationEssentials
 package import Observability
 import Postgres
 
-/// Matches people who are alone after the start, and before it frees tasks whose guests didn't come.
+/// Matches users who are alone after the start. Also frees tasks whose guests didn't come before the start.
 ///
-/// Several daemons may do this on one database. The slot's lock makes one wait for the other, which then finds nothing
-/// to do.
+/// Several daemons may do this on one database. The slot's lock makes one daemon wait for the other. The second one
+/// then finds nothing to do.
 package actor RematchWorker: Service {
-    /// The time between two looks while people may be found.
+    /// The time between two checks while users may be alone.
     private static let interval = Duration.seconds(1)
-    /// The longest time between two looks otherwise. What changes this is known long before, except on a daemon that
-    /// was unavailable.
+    /// The longest time between two checks otherwise. The daemon knows of new work long before it is due, unless the
+    /// daemon was unavailable.
     private static let longestRest = Duration.seconds(5)
-    /// The pause is at least this many times the duration of the look, to spare the database when a slot has very many
-    /// people.
+    /// The pause lasts at least this many times as long as the check before it. This spares the database if a slot has
+    /// very many users.
     private static let pauseFactor = 10
     /// The maximum number of tasks without a guest that one query finds.
     private static let invitationBatch = 100
-    /// The maximum number of such queries per look. More would delay the rematching of people who are alone.
+    /// The maximum number of such queries per check. More would delay the rematching of users who are alone.
     private static let mostInvitationBatches = 10
 
     private let store: RematchStore
@@ -31,7 +31,7 @@ package actor RematchWorker: Service {
     /// - Parameters:
     ///   - store: Uses a pool whose connections may wait for a slot's lock, so not the scheduler's.
     ///   - invitations: Uses the same pool.
-    ///   - paired: Receives the number of matches made. 0 if something else has changed.
+    ///   - paired: Receives the number of new matches, or 0 if something else has changed.
     package init(
         store: RematchStore, invitations: InvitationStore, log: Log, paired: @escaping @Sendable (Int) -> Void
     ) {
@@ -48,7 +48,9 @@ package actor RematchWorker: Service {
         }
     }
 
-    /// - Returns: The time until the next look.
+    /// Rematches users and frees tasks, if it is time.
+    ///
+    /// - Returns: The time until the next check.
     private func look() async -> Duration {
         do {
             let rest = min(try await store.next() ?? Self.longestRest, Self.longestRest)
@@ -80,7 +82,8 @@ package actor RematchWorker: Service {
         }
     }
 
-    /// Frees tasks whose guests didn't come. A failure doesn't stop the others, and the next look tries again.
+    /// Frees tasks whose guests didn't come. If a task can't be freed, the others still are. The next check tries
+    /// again.
     private func freeLapsed() async {
         var failed: Set<UUID> = []
         for _ in 0..<Self.mostInvitationBatches where !isStopped {

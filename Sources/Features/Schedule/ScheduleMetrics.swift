@@ -1,6 +1,6 @@
 import Observability
 
-/// The outcomes of requests that change tasks. Any thread.
+/// Counts the outcomes of requests that change tasks. May be used on any thread.
 struct ScheduleMetrics: Sendable {
     /// The outcome of a request that changes a task.
     enum TaskOutcome: String, Sendable, CaseIterable {
@@ -8,7 +8,7 @@ struct ScheduleMetrics: Sendable {
     }
 
     let tasks = CounterSet<TaskOutcome>()
-    /// New matches.
+    /// The number of new matches.
     let pairs = Counter()
 
     func write(to text: inout MetricsText) {

@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("Leaving cancels a task that has a partner, who then has no partner")
+    @Test("Leaving a match cancels the task and removes the partner")
     func leave() async throws {
         try await RunningDaemon.with([]) { server, _ in
             let (ada, bob) = (LetsSwitchClient(server, deviceID: "ada"), LetsSwitchClient(server, deviceID: "bob"))
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test("An invited guest becomes the partner even if others wait, and a preference is listed until it is removed")
+    @Test("An invited guest becomes the partner even if others wait")
     func withWhom() async throws {
         try await RunningDaemon.with([]) { server, _ in
             let (ada, bob) = (LetsSwitchClient(server, deviceID: "ada"), LetsSwitchClient(server, deviceID: "bob"))
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    @Test("A reaction is an event for the other participant, and is in the messages that are read")
+    @Test("A reaction reaches the other participant and the history")
     func reactions() async throws {
         try await RunningDaemon.with([]) { server, _ in
             let (ada, bob) = (
@@ -226,7 +226,7 @@ import Testing
         }
     }
 
-    @Test("A room that isn't open reports its time, and an unknown room ends the events")
+    @Test("A closed room reports when it opens, and an unknown one ends the events")
     func refusals() async throws {
         try await RunningDaemon.with([]) { server, _ in
             let client = LetsSwitchClient(server, deviceID: "ada")
@@ -270,7 +270,7 @@ import Testing
         try await again.terminate()
     }
 
-    @Test("The client trusts only a certificate of its authority, and refuses a server without TLS")
+    @Test("The client accepts only a certificate of its authority")
     func tls() async throws {
         let authority = try await TestAuthority()
         let identity = try await authority.issue(hosts: "DNS:localhost,IP:127.0.0.1")

@@ -48,7 +48,7 @@ import Wire
 
     private let ada = DeviceID(stored: "ada")
 
-    @Test("A deviceId identifies its device, and without a secret a token does too") func plain() throws {
+    @Test("A request is identified by its deviceId or by a token") func plain() throws {
         let plain = try verifier([])
         #expect(try outcome(plain, "") == .success(.none))
         #expect(try outcome(plain, "?deviceId=ada") == .success(.device(ada)))
@@ -79,7 +79,7 @@ import Wire
         #expect(try outcome(verifier([newer]), "?token=\(token)") == .failure(.badTicket(.signature)))
     }
 
-    @Test("A key in Authorization isn't a ticket if the route says so, and neither is another scheme") func otherKeys()
+    @Test("A key in Authorization is a ticket only if the route allows it") func otherKeys()
         throws
     {
         let fields = ["Authorization: Bearer a-presenters-key"]
@@ -94,7 +94,7 @@ import Wire
         }
     }
 
-    @Test("A server that requires tickets refuses a plain deviceId, and accepts a request without one") func required()
+    @Test("A server that requires tickets refuses a plain deviceId") func required()
         throws
     {
         let strict = try verifier(required: true)
@@ -149,13 +149,13 @@ import Wire
         Ticket(device: DeviceID(stored: "ada"), expiry: 0, topics: topics?.map(TopicPattern.init))
     }
 
-    @Test("A ticket without topics permits all, and one with an empty list permits none") func unconfined() {
+    @Test("A ticket without topics permits all topics, and one with an empty list permits none") func unconfined() {
         #expect(Identity.none.allows(.room(session)) && Identity.device(DeviceID(stored: "ada")).allows(.room(session)))
         #expect(Identity.ticket(ticket(nil)).allows(.conversation(session)))
         #expect(!Identity.ticket(ticket([])).allows(.conversation(session)))
     }
 
-    @Test("A topic is given in full, or by its beginning and a final *") func patterns() {
+    @Test("A topic is named in full, or by its beginning and a final *") func patterns() {
         let id = session.uuidString
         for pattern in [
             "questions:\(id)", "questions:\(id.lowercased())", "questions:*", "*", "q*", "questions:\(id)*",

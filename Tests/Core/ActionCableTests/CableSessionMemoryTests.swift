@@ -13,7 +13,7 @@ import Wire
     private let ada = DeviceID(stored: "ada")
     private let start = MonotonicTime.now()
 
-    @Test("A session continues once, for its own identity, even before its old connection is known to be lost")
+    @Test("A session continues once, and only for its own identity")
     func restored() {
         var memory = CableSessionMemory()
         #expect(memory.begin("1", of: ada, restoring: nil, at: start).isEmpty)
@@ -29,7 +29,7 @@ import Wire
         #expect(memory.begin("5", of: ada, restoring: "4", at: start).isEmpty)
     }
 
-    @Test("A session is kept for five minutes, and one without subscriptions isn't kept")
+    @Test("A session with subscriptions is kept for five minutes")
     func forgotten() {
         for (pause, expected) in [(Duration.seconds(299), [a]), (.seconds(300), [])] {
             var memory = CableSessionMemory()
@@ -60,7 +60,7 @@ import Wire
         #expect(memory.begin("6", of: ada, restoring: "2", at: start) == [long])
     }
 
-    @Test("Sessions that continue again and again leave little behind while another one is kept")
+    @Test("Sessions that continue repeatedly use little memory")
     func wanderers() {
         var memory = CableSessionMemory()
         func leave(_ name: String, restoring last: String?) {

@@ -12,7 +12,7 @@ import Testing
 
     // MARK: The pause after a confirmation
 
-    @Test("Messages after a confirmation are sent 50 ms later in order, and then at once")
+    @Test("Messages after a confirmation are delayed by 50 ms and stay in order")
     func pause() {
         var pause = ConfirmPause(confirmedAt: start)
         let (one, two) = (SharedBytes([1]), SharedBytes([2]))
@@ -31,7 +31,7 @@ import Testing
         #expect(pause.isEmpty && pause.release().isEmpty)
     }
 
-    @Test("Nothing is held if no message comes within the pause")
+    @Test("Nothing is held if no message arrives within the pause")
     func noPause() {
         var pause = ConfirmPause(confirmedAt: start)
         #expect(pause.send(SharedBytes([1]), times: 1, at: start + .milliseconds(50)) == .send)
@@ -54,7 +54,7 @@ import Testing
         var times: [MonotonicTime] = []
     }
 
-    @Test("One timer pings each connection within three seconds, and then every three seconds")
+    @Test("One timer pings every connection every three seconds")
     func pings() throws {
         var wheel = PingWheel<PingedConnection>()
         #expect(wheel.delay(at: start) == nil)
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test("A removed connection isn't pinged, and the others keep their turns")
+    @Test("Removing a connection doesn't change the pings of the others")
     func leaving() throws {
         var wheel = PingWheel<PingedConnection>()
         let members = (0..<5).map { _ in PingedConnection() }
@@ -115,7 +115,7 @@ import Testing
 
     // MARK: Rates
 
-    @Test("A device may send 20 messages per second, and 200 at once, over all its sockets")
+    @Test("All sockets of a device share a rate of 20 messages per second")
     func rates() throws {
         let rates = DeviceMessageRates(perSecond: 20, burst: 200)
         let (ada, bob) = (try DeviceID("ada"), try DeviceID("bob"))
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test("Devices with a full allowance are dropped, and others keep their debt")
+    @Test("Only devices with a full allowance are removed")
     func forgetting() throws {
         let rates = DeviceMessageRates(perSecond: 20, burst: 2)
         let ada = try DeviceID("ada")

@@ -24,7 +24,7 @@ import Testing
         return count
     }
 
-    @Test("An address adds its share at once, and the same again in the time that rows are kept")
+    @Test("An address adds its share at once, and again within the retention time")
     func address() {
         var shares = NetworkShares()
         let first = Self.fill(&shares, Self.requester(1), day: 0)
@@ -35,7 +35,7 @@ import Testing
         #expect(other == 100)
     }
 
-    @Test("An IPv6 site adds at most a quarter of a total at once, however many addresses it has")
+    @Test("An IPv6 site adds at most a quarter of a total at once")
     func site() {
         var shares = NetworkShares()
         var count = 0
@@ -60,7 +60,7 @@ import Testing
         #expect(abs(seconds - 30 * 864) <= 1)
     }
 
-    @Test("Tables have separate shares, and room that is given back can be used again")
+    @Test("Tables have separate shares, and returned space can be used again")
     func givenBack() {
         var shares = NetworkShares()
         _ = Self.fill(&shares, Self.requester(1), day: 0)
@@ -72,7 +72,7 @@ import Testing
         #expect(again == 3)
     }
 
-    @Test("A share that is smaller than what is added at once is enough while nothing of it is used")
+    @Test("A share smaller than one addition still allows the first addition")
     func smallShare() {
         var shares = NetworkShares()
         let first = shares.pay(14, for: .tasks, of: Self.requester(1), limit: 3, time: Self.month, at: Self.at(day: 0))
@@ -80,7 +80,7 @@ import Testing
         #expect(first == nil && second != nil)
     }
 
-    @Test("However many networks come, as many are remembered as there is room for, and those that added most first")
+    @Test("The networks that added most are remembered if memory is limited")
     func capacity() {
         var shares = NetworkShares()
         _ = Self.fill(&shares, Self.requester(0), day: 0)

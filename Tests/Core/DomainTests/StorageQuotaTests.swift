@@ -4,7 +4,7 @@ import Testing
 @testable import Domain
 
 @Suite struct StorageQuotaTests {
-    @Test("A table is full at its limit, by the counted rows and those added since")
+    @Test("A table is full when counted and added rows reach its limit")
     func full() {
         let quota = StorageQuota(StorageLimits(tasks: 3, addresses: 1, calendars: 2_000_000))
         #expect(!quota.isFull(.tasks) && !quota.isFull(.addresses))

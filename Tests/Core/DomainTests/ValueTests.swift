@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "An instant outside the years of RFC 3339 is written too",
+        "An instant outside the years of RFC 3339 is written, too",
         arguments: [
             (253_402_300_800, "10000-01-01T00:00:00Z"), (-62_135_596_801, "0000-12-31T23:59:59Z"),
             (-62_167_219_201, "-0001-12-31T23:59:59Z"),
@@ -60,7 +60,7 @@ import Testing
         #expect(Instant(seconds: .max / 2).description.hasSuffix("Z"))
     }
 
-    @Test("Bytes are written as hexadecimal digits, and read back")
+    @Test("Hexadecimal digits return the bytes that they were written from")
     func bytesAreWrittenAsHexadecimalDigits() {
         let bytes = Array(UInt8.min...UInt8.max)
         #expect(HexText.encode(bytes).hasPrefix("000102030405060708090a0b0c0d0e0f10"))
@@ -105,7 +105,7 @@ import Testing
         #expect(DeviceID(stored: "01234567").description == "…")
     }
 
-    @Test("A device's tag is stable, short, and not the id") func devicesTagIsStableAndShort() {
+    @Test("A device's tag is stable and short, and differs from the id") func devicesTagIsStableAndShort() {
         let tag = DeviceTag("5F0C5C1E-9D3D-4E8A-B7A1-1A2B3C4D5E6F").description
         #expect(tag == DeviceTag("5F0C5C1E-9D3D-4E8A-B7A1-1A2B3C4D5E6F").description)
         #expect(tag.count == 8 && tag.allSatisfy(\.isHexDigit))
@@ -127,7 +127,7 @@ import Testing
         #expect(DeviceTag.Key(text: "0f") == nil && DeviceTag.Key(text: String(repeating: "0", count: 64)) == nil)
     }
 
-    @Test("A UUID is written as Foundation writes it, and read as it is written")
+    @Test("A UUID is written as Foundation writes it, and parsed again")
     func uuidIsWrittenAsFoundationWritesIt() throws {
         let known = try #require(UUID(uuidString: "f81d4fae-7dec-11d0-a765-00a0c91e6bf6"))
         #expect(known.text == "F81D4FAE-7DEC-11D0-A765-00A0C91E6BF6")

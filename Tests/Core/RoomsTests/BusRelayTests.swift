@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test("Each ale reaches all members of the room on every daemon once, except its sender")
+    @Test("Each ale reaches all other members on every daemon once")
     func ales() async throws {
         let daemons = try await daemons(3)
         for daemon in daemons { for _ in 0..<2 { await daemon.enter(room) } }
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test("After a cut the receivers count lost ales, no member leaves, and all later ales arrive")
+    @Test("After a disconnection, receivers count lost ales and receive all later ones")
     func cut() async throws {
         let daemons = try await daemons(2)
         for daemon in daemons { await daemon.enter(room) }
@@ -162,7 +162,7 @@ import Testing
         for daemon in daemons { await daemon.end() }
     }
 
-    @Test("Packets that the bus refuses are dropped and counted, and packets lost on the way are detected")
+    @Test("Dropped and lost packets are detected and counted")
     func refusal() async throws {
         let daemons = try await daemons(2)
         let sender = daemons[0].id
@@ -194,7 +194,7 @@ import Testing
     }
 
     @Test(
-        "Presence crosses daemons: people of a stopped daemon count for the grace, those of a killed one don't"
+        "People of a stopped daemon count during the grace period, and those of a killed one don't"
     )
     func presence() async throws {
         let daemons = try await daemons(3)
@@ -212,7 +212,7 @@ import Testing
         for index in [0, 2] { await daemons[index].end() }
     }
 
-    @Test("News during the end of a relay isn't delivered to rooms it has left")
+    @Test("News at the end of a relay isn't delivered to rooms that it has left")
     func lateNews() async throws {
         let group = try EventLoopGroup(count: 1)
         let loop = try #require(group.loops.first)
@@ -252,7 +252,7 @@ import Testing
         for daemon in daemons { await daemon.end() }
     }
 
-    @Test("The reported delay grows while the bus is unavailable, and is small again afterwards")
+    @Test("The reported delay grows while the bus is unavailable")
     func delayOfOutage() async throws {
         let daemon = try await daemons(1)[0]
         try await eventually("the bus") { daemon.report.connections == 1 }

@@ -22,7 +22,7 @@ import Testing
         rooms.loop.endTurn()
     }
 
-    @Test("A watcher receives the count at once, and changes at most once a second; others receive nothing")
+    @Test("A watcher receives the count at once, and changes at most once a second")
     func changes() {
         let silent = enter()
         let first = enter(watches: true)
@@ -56,7 +56,7 @@ import Testing
         #expect(watcher.peer.counts == [1, 2, 1])
     }
 
-    @Test("A named person who is back within the grace never left")
+    @Test("A named person who returns within the grace period never left")
     func grace() {
         let person = UUID()
         let watcher = enter(watches: true)
@@ -75,7 +75,7 @@ import Testing
         #expect(watcher.peer.counts == [1, 2, 1])
     }
 
-    @Test("A partner is expected, here, away for the grace, back without having left, and gone")
+    @Test("A partner has each state: expected, present, disconnected, returned and left")
     func partner() {
         let (ada, bob) = (UUID(), UUID())
         let watcher = enter(as: ada, watches: true)
@@ -101,7 +101,7 @@ import Testing
         #expect(enter(as: ada, watches: true).peer.partners == [.left])
     }
 
-    @Test("An unnamed member may be the partner, receives no partner state, and has left when it leaves")
+    @Test("An unnamed member may be the partner, but receives no partner state")
     func unnamedPartner() {
         let watcher = enter(as: UUID(), watches: true)
         let silent = enter(watches: true)
@@ -112,7 +112,7 @@ import Testing
         #expect(silent.peer.partners.isEmpty)
     }
 
-    @Test("A partner on another daemon is here while it has a connection there, and away until its grace is over")
+    @Test("A partner's connections on other daemons count")
     func partnerElsewhere() {
         let (ada, bob) = (UUID(), UUID())
         let watcher = enter(as: ada, watches: true)
@@ -126,7 +126,7 @@ import Testing
         #expect(watcher.peer.partners == [.expected, .here, .away, .here, .left])
     }
 
-    @Test("A person with two connections counts once, and each unnamed connection counts as a person")
+    @Test("A named person counts once, and each unnamed connection counts as a person")
     func people() {
         let person = UUID()
         let watcher = enter(watches: true)
@@ -143,7 +143,7 @@ import Testing
         #expect(watcher.peer.counts == [1, 2, 4, 3])
     }
 
-    @Test("A closed room forgets its people and reports nothing")
+    @Test("A closed room removes its people and reports nothing")
     func closing() {
         let person = UUID()
         let watcher = enter(watches: true)
@@ -156,7 +156,7 @@ import Testing
         #expect(enter(watches: true).peer.counts == [1])
     }
 
-    @Test("Members of other daemons count: their connections for the room's size, their people for presence")
+    @Test("Members of other daemons count for the room's size and for presence")
     func elsewhere() {
         let person = UUID()
         let watcher = enter(as: person, watches: true)
@@ -201,7 +201,7 @@ import Testing
     }
 
     @Test(
-        "A newcomer is notified with all others at most once a second, and a person counts for the grace after leaving"
+        "All members are notified of a new one at most once a second"
     )
     func counts() {
         let person = UUID()
@@ -232,7 +232,7 @@ import Testing
     }
 
     @Test(
-        "Members are counted at most once a second, even if no watcher needs the count, and a member that leaves stops watching"
+        "Members are counted at most once a second"
     )
     func looks() {
         let now = rooms.loop.now
@@ -251,7 +251,7 @@ import Testing
         #expect(board.isEmpty)
     }
 
-    @Test("Other daemons are notified at most twice a second, and their people count")
+    @Test("Other daemons are notified of presence at most twice a second")
     func news() {
         let news = NewsRecorder()
         rooms.shard.join { news.all.append($0) }
@@ -303,7 +303,7 @@ import Testing
         return (peer, rooms.shard.enter(room, peer, policy: .match(capacity: 10), claimedIdentity: person))
     }
 
-    @Test("A single loop reports nothing; after joining it reports all members, then each turn's changes")
+    @Test("A loop reports members only after it has joined other daemons")
     func members() {
         let first = enter()
         rooms.loop.endTurn()
@@ -333,7 +333,7 @@ import Testing
         #expect(news.all.map(\.members) == [[MembersOfRoom(room, RoomMembers())]])
     }
 
-    @Test("A room that closes within its last person's grace is reported as empty")
+    @Test("A room that closes within its last person's grace period is reported as empty")
     func closedWithinTheGrace() {
         let person = UUID()
         join()
@@ -347,7 +347,7 @@ import Testing
     }
 
     @Test(
-        "Own ales are reported while the room has members elsewhere, added up, and received ales never"
+        "Only own ales are reported to other daemons, added up"
     )
     func ales() {
         let peers = [enter(), enter()]

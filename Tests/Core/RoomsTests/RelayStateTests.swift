@@ -37,7 +37,7 @@ import Testing
         #expect(daemons[0].state.nextBatch().isEmpty)
     }
 
-    @Test("Members elsewhere are added up, and a person counts once")
+    @Test("Members on other daemons are added up, and a person counts once")
     func members() {
         let daemons = RelaysUnderTest(3)
         let person = UUID()
@@ -67,7 +67,7 @@ import Testing
         #expect(daemons[0].lost == 0)
     }
 
-    @Test("Ales lost before the first received one are counted too, whichever daemon came first", arguments: 0..<2)
+    @Test("Ales lost before the first received one are counted", arguments: 0..<2)
     func lossAtTheBeginning(_ first: Int) {
         let daemons = RelaysUnderTest(2)
         for index in [first, 1 - first] {
@@ -99,7 +99,7 @@ import Testing
         #expect(daemons[1].lost == 4)
     }
 
-    @Test("If the sender was disconnected, the others count the ales it couldn't send")
+    @Test("Other daemons count the ales that a disconnected sender couldn't send")
     func away() {
         let daemons = RelaysUnderTest(2)
         for index in 0..<2 { daemons[index].enter(room, 1) }
@@ -134,7 +134,7 @@ import Testing
         #expect(daemons[1].state.membersElsewhere(of: other).connections == 1)
     }
 
-    @Test("A daemon that missed the list of all rooms learns later changes with the next beat")
+    @Test("A daemon that missed the list of all rooms receives later changes with the next beat")
     func missedGreeting() {
         let daemons = RelaysUnderTest(2)
         daemons[0].enter(room, 1)
@@ -179,7 +179,7 @@ import Testing
         #expect(rooms.prefix(3).allSatisfy { daemons[0].state.membersElsewhere(of: $0).connections == 2 })
     }
 
-    @Test("A killed daemon's members are removed, and a stopped daemon's people count until the grace is over")
+    @Test("A killed daemon's members are removed at once, and a stopped daemon's people after the grace period")
     func ends() throws {
         let daemons = RelaysUnderTest(3)
         let person = UUID()
@@ -201,7 +201,7 @@ import Testing
         #expect(daemons[2].state.membersElsewhere(of: room).isEmpty)
     }
 
-    @Test("A daemon that returns before it is reported as gone is asked for its members at once")
+    @Test("A daemon that returns early is asked for its members at once")
     func isBack() {
         let daemons = RelaysUnderTest(2)
         daemons[0].enter(room, 2)
@@ -218,7 +218,7 @@ import Testing
     }
 
     @Test(
-        "A slow bus carries as many gathered ales as can be passed on at once; the rest is dropped and counted as lost")
+        "A slow bus carries gathered ales up to its capacity, and the rest counts as lost")
     func flood() {
         let daemons = RelaysUnderTest(2)
         for index in 0..<2 { daemons[index].enter(room, 1) }
@@ -234,7 +234,7 @@ import Testing
         #expect(daemons[1].lost == 2 * UInt64(limit))
     }
 
-    @Test("A daemon that is silent for half a minute counts as gone while the bus works, and may come back")
+    @Test("A daemon that is silent for half a minute counts as gone while the bus works")
     func silence() {
         let daemons = RelaysUnderTest(2)
         daemons[0].enter(room, 1)
@@ -258,7 +258,7 @@ import Testing
         #expect(listener.state.membersElsewhere(of: room).connections == 1)
     }
 
-    @Test("While the bus refuses packets no daemon counts as gone, and ales count as lost")
+    @Test("While the bus refuses packets, no daemon counts as gone")
     func refusedByTheBus() {
         let daemons = RelaysUnderTest(2)
         for index in 0..<2 { daemons[index].enter(room, 1) }
@@ -306,7 +306,7 @@ import Testing
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    @Test("No packet of another daemon ends this one", arguments: 0..<32)
+    @Test("An invalid packet of another daemon doesn't end this one", arguments: 0..<32)
     func garbage(_ seed: UInt64) {
         var random = SplitMix(state: seed)
         var state = RelayState(id: DaemonID(), packetSize: 200, grace: .seconds(15))

@@ -5,7 +5,7 @@ import Testing
 @testable import Rooms
 
 @Suite struct RoomKeysTests {
-    @Test("Equal kinds, ids and secrets give equal keys, and any difference gives another")
+    @Test("Different kinds, ids or secrets give different keys")
     func keys() throws {
         let keys = RoomKeys()
         let ada = Array("ada".utf8)
@@ -25,7 +25,7 @@ import Testing
 
 /// The rooms of all loops together.
 @Suite struct RoomsTests {
-    @Test("Subscribers on every loop receive messages in order, and without subscribers nothing is sent")
+    @Test("Subscribers on every loop receive messages in order")
     func subscriptions() async throws {
         let group = try EventLoopGroup(count: 2)
         for loop in group.loops { await loop.start() }
@@ -52,7 +52,7 @@ import Testing
         for loop in group.loops { await loop.stop() }
     }
 
-    @Test("A room's home is constant, and homes are spread even for ids that differ in one bit")
+    @Test("A room always has the same home, and homes are spread evenly")
     func homes() throws {
         let group = try EventLoopGroup(count: 4)
         let rooms = Rooms(loops: group.loops, anyRoomIsOpen: false, aleFrame: { _ in [] }, report: { _ in })

@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(
-        "Members from the room's loop, from other loops and from /socket each receive the others' ales once, and not their own"
+        "Members of all loops and transports receive others' ales once"
     )
     func ales() {
         let room = loops.room(on: 0)
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(
-        "A sender with several members in a room receives none of its ales, and others' ales on each", arguments: 0..<2)
+        "A sender with several members receives none of its own ales", arguments: 0..<2)
     func severalPlaces(_ loop: Int) {
         let room = loops.room(on: 0)
         let sender = loops.shards[loop].makeSender()
@@ -125,7 +125,7 @@ import Testing
         #expect(socket.peer.messages == [1])
     }
 
-    @Test("Ales add up while the other loop is busy, with one mail in flight")
+    @Test("Ales add up while the other loop is busy")
     func pressure() {
         let room = loops.room(on: 0)
         let socket = enterAtHome(room)
@@ -143,7 +143,7 @@ import Testing
         #expect(socket.peer.events == [.ales(1), .ales(99)])
     }
 
-    @Test("Members of both kinds fill one room, and a free place can be used by the other kind")
+    @Test("Members of both kinds share the places of a room")
     func capacity() {
         let room = loops.room(on: 0)
         let sockets = (0..<2).map { _ in enterAtHome(room) }
@@ -165,7 +165,7 @@ import Testing
         #expect(loops.shards.allSatisfy { $0.lanes.members.isEmpty && $0.lanes.all.allSatisfy { $0.proxies.isEmpty } })
     }
 
-    @Test("A sender's members take one place, and their number is limited")
+    @Test("A sender's members take one place together")
     func extraMembers() {
         let room = loops.room(on: 0)
         let sender = loops.shards[1].makeSender()
@@ -180,7 +180,7 @@ import Testing
         #expect(loops.home(of: room).sharedPlaces.extraMembers(in: room) == 0)
     }
 
-    @Test("A member that leaves receives nothing more, not even messages in flight or a pending decision")
+    @Test("A member that leaves receives no messages, including those in flight")
     func leaving() {
         let room = loops.room(on: 0)
         let socket = enterAtHome(room)
@@ -202,7 +202,7 @@ import Testing
         #expect(loops.home(of: room).occupancy == (1, 1))
     }
 
-    @Test("A closing room notifies members on all loops after their owed ales, and leaving it has no effect")
+    @Test("A closing room notifies members on all loops after their ales")
     func closing() {
         let room = loops.room(on: 0)
         let socket = enterAtHome(room)
@@ -237,7 +237,7 @@ import Testing
         #expect(loops.reported.map(\.peers) == [1, 0])
     }
 
-    @Test("Presence counts all members, a sender once, and is sent on all loops")
+    @Test("Presence counts all members, and each sender once")
     func presence() {
         let room = loops.room(on: 0)
         let watcher = enter(room, loops.shards[1].makeSender())
@@ -267,7 +267,7 @@ import Testing
         #expect(watcher.peer.counts.last == 3)
     }
 
-    @Test("An unnamed partner with several members is here until the last of them leaves")
+    @Test("An unnamed partner is present until the last of its members leaves")
     func partnerWithSeveralPlaces() {
         let room = loops.room(on: 0)
         let watcher = enter(room, loops.shards[1].makeSender(), as: UUID())
@@ -287,7 +287,7 @@ import Testing
         #expect(watcher.peer.partners.last == .left)
     }
 
-    @Test("Other daemons receive a room once, from its home, and their ales reach all loops")
+    @Test("Other daemons receive a room's news once, from its home")
     func otherDaemons() {
         let room = loops.room(on: 0)
         let recorder = NewsRecorder()
@@ -352,7 +352,7 @@ import Testing
 
     private let key = LoopLocal<Peers>()
 
-    @Test("Each ale reaches every other member on every loop once, whatever happens at the same time")
+    @Test("Each ale reaches every other member on every loop once")
     func ales() async throws {
         let group = try EventLoopGroup(count: 3)
         for loop in group.loops { await loop.start() }

@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(
-        "An ale is recognised whatever its whitespace and order",
+        "An ale is recognised with any white space and order",
         arguments: [
             #"{"type":"ale","id":"6F9619FF-8B86-D011-B42D-00CF4FC964FF"}"#,
             #"{"id":"6f9619ff-8b86-d011-b42d-00cf4fc964ff","type":"ale"}"#,
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(
-        "An ale may have a kind; an unknown one is plain",
+        "An ale may have a kind, and an unknown one is plain",
         arguments: [
             (#""clap""#, .clap), (#""thumb""#, .thumb), (#""spark""#, .spark), (#""heart""#, .heart),
             (#""fire""#, .fire),
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "A message that is no ale gets a reason",
+        "A message that isn't an ale gets a reason",
         arguments: [
             ("", "JSON"), ("ale", "JSON"),
             (#"{"type":"ale","id":"6F9619FF-8B86-D011-B42D-00CF4FC964FF",}"#, "JSON"),

@@ -37,7 +37,7 @@ import Wire
     }
 
     @Test(
-        "Apple must accept the key, and not the device",
+        "Apple must accept the key, but not the device",
         arguments: [
             (400, "BadDeviceToken", true), (403, "InvalidProviderToken", false), (400, "TopicDisallowed", false),
             (403, "ExpiredProviderToken", false), (403, "BadEnvironmentKeyIdInToken", nil), (503, "Shutdown", nil),
@@ -47,7 +47,7 @@ import Wire
         #expect(isWorking(ProviderCheck.apns(APNsResponse(status: status, reason: reason))) == works)
     }
 
-    @Test("A server that refuses fails the check although it responds")
+    @Test("A server that responds with a refusal fails the check")
     func refused() async throws {
         let authority = try await TestAuthority()
         try await PushRecorder.run { recorder in

@@ -33,7 +33,7 @@ import Testing
         #expect(connections.connected(.consumer) == .connected)
     }
 
-    @Test("Without the publishing connection the other one reconnects with its bindings")
+    @Test("If the publishing connection is lost, the other one reconnects with its bindings")
     func publisherLost() {
         var connections = AMQPConnectionPair()
         _ = connections.connected(.publisher)

@@ -6,7 +6,7 @@ import Testing
 @Suite struct BusArrivalTests {
     private let partners: Set<DaemonID> = [DaemonID(), DaemonID()]
 
-    @Test("A daemon that needs no bus has arrived after its first look")
+    @Test("A daemon that needs no bus has arrived after its first check")
     func alone() {
         var arrival = BusArrival()
         #expect(!arrival.isOver(hasBus: false, partners: []))

@@ -53,7 +53,7 @@ import Testing
         await service.stop(within: .seconds(2))
     }
 
-    @Test("A daemon that the others had given up stores its state again")
+    @Test("A daemon that was declared dead stores its state again")
     func forgotten() async {
         let calls = Counter()
         let service = BusService(

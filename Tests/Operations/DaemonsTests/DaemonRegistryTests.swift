@@ -111,7 +111,7 @@ import Testing
         return listener
     }
 
-    @Test("Daemons know each other after their first beats, and an orderly end at once")
+    @Test("Daemons know each other after their first heartbeats")
     func comingAndGoing() async throws {
         try await withDatabase { database, make in
             let first = make("first")
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    @Test("The row of a dead daemon causes only a few more looks")
+    @Test("The row of a dead daemon causes only a few more checks")
     func leftover() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             let log = Log(level: .error, format: nil)
@@ -182,7 +182,7 @@ import Testing
         }
     }
 
-    @Test("A daemon that dies is gone for the others, and its row is deleted")
+    @Test("A dead daemon is gone for the others, and its row is deleted")
     func death() async throws {
         try await withDatabase { database, make in
             let (first, second) = (make("first"), make("second"))
@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    @Test("The people of a dead daemon leave at its last beat, and others' people stay")
+    @Test("The people of a dead daemon leave at its last heartbeat")
     func attendance() async throws {
         try await withDatabase { database, make in
             let (first, second) = (make("first"), make("second"))
@@ -235,7 +235,7 @@ import Testing
         }
     }
 
-    @Test("A daemon whose beats stop is gone, and returns with its row or a new one")
+    @Test("A daemon whose heartbeats stop is gone until they continue")
     func stillness() async throws {
         try await withDatabase { database, make in
             try await inTime {
@@ -310,7 +310,7 @@ import Testing
         }
     }
 
-    @Test("A beat costs one statement, and clock steps change nothing")
+    @Test("A heartbeat costs one statement")
     func clockSteps() async throws {
         try await withDatabase(timing: Self.patient) { database, make in
             let (first, second) = (make("first"), make("second"))

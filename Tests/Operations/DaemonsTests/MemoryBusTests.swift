@@ -10,7 +10,7 @@ import Testing
         try await BusConformance(on: MemoryMedium()).check(guarantee)
     }
 
-    @Test("Packets for a held daemon wait, and the oldest are lost beyond the limit")
+    @Test("Packets for a held daemon wait, up to a limit")
     func hold() async throws {
         let medium = MemoryMedium(inboxLimit: 10)
         let (sender, receiver) = (try await BusMember(medium), try await BusMember(medium))

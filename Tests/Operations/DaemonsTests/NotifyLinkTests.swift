@@ -4,7 +4,7 @@ import Testing
 @testable import Daemons
 
 @Suite struct NotifyLinkTests {
-    @Test("A connection is reported when both work, and a loss once")
+    @Test("A connection and its loss are each reported once")
     func life() {
         var link = NotifyLink()
         #expect(link.listening() == nil && !link.isUp)

@@ -8,7 +8,7 @@ import Testing
 /// RabbitMQ as the bus, over TLS.
 @Suite(.enabled(if: TestBroker.runs, Comment(rawValue: TestBroker.whySkipped)))
 struct RabbitMQTLSTests {
-    @Test("With amqps:// packets cross, and only a broker with a trusted certificate for its name is accepted")
+    @Test("With amqps:// only a broker with a trusted certificate is accepted")
     func verification() async throws {
         let (authority, stranger) = (try await TestAuthority(), try await TestAuthority())
         let broker = try await TestBroker.start(as: try await authority.issue())

@@ -76,7 +76,7 @@ import Testing
         #expect(try configure([], ["CREDENTIALS_DIRECTORY": "/nonexistent"]) == Configuration())
     }
 
-    @Test("A value and a file given in one way conflict, and a flag of either form overrides variables")
+    @Test("A value and a file for one secret conflict")
     func bothForms() throws {
         let files = directory(of: ["token": "tk_file\n"])
         let server = ["--ntfy-server", "https://ntfy.sh"]

@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test(
-        "A URL is parsed as in browsers",
+        "A URL is parsed as browsers do",
         arguments: [
             ("https://Example.org/a?b#c", "https://example.org"), ("http://127.0.0.1:8080", "http://127.0.0.1:8080"),
             ("https://[::1]:443/x", "https://[::1]"), ("http://a.example:80?x", "http://a.example"),

@@ -10,7 +10,7 @@ import Testing
         ConnectionLife(backoff: Backoff(minimum: .seconds(1), maximum: .seconds(4), jitter: 0), at: start)
     }
 
-    @Test("A connection is tried at once, and then after longer waits")
+    @Test("A connection is tried at once, and then after growing waits")
     func failures() {
         var life = life()
         var now = start

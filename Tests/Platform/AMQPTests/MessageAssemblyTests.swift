@@ -9,7 +9,7 @@ import Testing
         try bytes.withUnsafeBytes { try assembly.body($0) }
     }
 
-    @Test("A message is complete with its last part, and the next may follow")
+    @Test("A message is complete with its last part")
     func parts() throws {
         var assembly = MessageAssembly(longestBody: 100)
         for _ in 0..<2 {
@@ -32,7 +32,7 @@ import Testing
         #expect(try assembly.header(AMQPProperties(), bodySize: 0)?.body == [])
     }
 
-    @Test("A message that is too long is delivered without content, and uses no memory")
+    @Test("The content of a message that is too long isn't kept")
     func tooLong() throws {
         var assembly = MessageAssembly(longestBody: 4)
         try assembly.begin(delivery)

@@ -2,7 +2,7 @@ import Basics
 import Testing
 
 @Suite struct BackoffTests {
-    @Test("Waits double up to a limit, with a random half left off")
+    @Test("Waits double up to a limit, minus a random half")
     func doubling() {
         var backoff = Backoff(minimum: .milliseconds(50), maximum: .seconds(2))
         let waits = (0..<40).map { _ in backoff.next(random: 0) }
@@ -11,7 +11,7 @@ import Testing
         #expect(backoff.next(random: 0.999) >= .seconds(1))
     }
 
-    @Test("With any limits and any number of attempts the wait reaches the maximum and stays there")
+    @Test("The wait reaches the maximum and stays there, with any limits")
     func wide() {
         let wide = Backoff(minimum: .milliseconds(1), maximum: .seconds(86_400), jitter: 0)
         #expect(wide.delay(afterAttempt: 17, random: 0) == .milliseconds(65_536))

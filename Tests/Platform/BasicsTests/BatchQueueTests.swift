@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(
-        "In any burst and with any outcomes, accepted items leave once and in order", arguments: 1...20)
+        "Accepted items leave once and in order, with any outcomes", arguments: 1...20)
     func pieces(_ seed: Int) {
         var random = SeededRandom(seed: UInt64(seed))
         var queue = BatchQueue<Int>(BatchLimits(itemsPerBatch: 5, waitingItems: 40))
@@ -66,7 +66,7 @@ import Testing
         #expect(left == Array(taken.prefix(left.count)) && left.count > 100)
     }
 
-    @Test("A rest follows each batch, except before later items, at the end, and if many items wait")
+    @Test("A rest follows each batch, unless many items wait")
     func rest() {
         func queue(_ items: Range<Int>) -> BatchQueue<Int> {
             var queue = BatchQueue<Int>(BatchLimits(itemsPerBatch: 2, waitingItems: 10, rest: .seconds(3)))
@@ -110,7 +110,7 @@ import Testing
         #expect(anyhow && queue.count == 12)
     }
 
-    @Test("While the destination is unavailable the same batch is repeated under its number")
+    @Test("While the destination is unavailable, the same batch is repeated")
     func unavailable() {
         var queue = Self.queue(0..<5)
         for _ in 0..<3 {
@@ -123,7 +123,7 @@ import Testing
         #expect(Self.next(&queue) == "2: [4]")
     }
 
-    @Test("After the end no batch waits for an unavailable destination")
+    @Test("After the end, no batch waits for an unavailable destination")
     func finishing() {
         var queue = Self.queue(0..<5)
         #expect(Self.next(&queue) == "1: [0, 1, 2, 3]")

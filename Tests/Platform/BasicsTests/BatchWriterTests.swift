@@ -48,7 +48,7 @@ import Testing
         #expect(destination.events.all.last == "3: [5]")
     }
 
-    @Test("The destination is notified when the queue is empty, not between batches")
+    @Test("The destination is notified when the queue is empty")
     func emptiness() async {
         let destination = RecordingDestination(reportsEmptiness: true)
         let writer = BatchWriter(destination, limits: Self.limits())

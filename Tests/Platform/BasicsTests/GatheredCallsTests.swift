@@ -68,7 +68,7 @@ import Testing
         #expect(try await others[2].value == "four")
     }
 
-    @Test("A long request is performed alone, and no request waits for ever because of its size")
+    @Test("A long request is performed alone")
     func bytes() async throws {
         let world = World()
         let first = try await world.begin(1)
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test("A failed call fails the requests that waited beside it, and not later ones")
+    @Test("A failed call fails only the requests that it gathered")
     func failure() async throws {
         let world = World()
         let first = try await world.begin(1)

@@ -14,7 +14,7 @@ import Testing
         #expect(Int(saturating: 1e19) == .max && Int(saturating: -.infinity) == .min)
     }
 
-    @Test("A Dispatch interval is never negative, and never ends if it is too long for Dispatch")
+    @Test("A Dispatch interval is never negative, and infinite if it is too long")
     func dispatchIntervals() {
         #expect(Duration.seconds(-1).dispatchInterval == .nanoseconds(0))
         #expect(Duration.milliseconds(3).dispatchInterval == .nanoseconds(3_000_000))

@@ -50,7 +50,7 @@ import Testing
         try await events.next { $0 == "a ended" }
     }
 
-    @Test("A service that never ran is stopped too, and nothing starts after the stop")
+    @Test("A service that never ran is stopped, too")
     func neverStarted() async {
         let events = EventRecorder<String>()
         let group = ServiceGroup([RecordingService("a", events)])
@@ -84,7 +84,7 @@ import Testing
         #expect(result == 7)
     }
 
-    @Test("Work within the limit isn't notified, and its error is passed on")
+    @Test("Work within the limit isn't notified")
     func inTime() async {
         struct Failure: Error {}
         await #expect(throws: Failure.self) {

@@ -14,7 +14,7 @@ import Testing
         await timer.sleep(for: .seconds(-1))
     }
 
-    @Test("A wake-up ends a sleep, or the next one, and several count once")
+    @Test("A wake-up ends the current or the next sleep")
     func wake() async throws {
         let timer = WakeableTimer()
         await timer.wake()

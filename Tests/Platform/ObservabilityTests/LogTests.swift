@@ -138,7 +138,7 @@ import Testing
         _ = fcntl(descriptor, F_SETFL, flags)
     }
 
-    @Test("A sleeping reader costs lines instead of time, and learns how many")
+    @Test("A sleeping reader loses lines, and learns how many")
     func sleepingReaderCostsLinesInsteadOfTime() throws {
         let (read, write) = try openPipe()
         let log = Log(level: .info, line: LogLine(format: .text, colours: false), descriptor: write, limit: 4_096)

@@ -112,7 +112,7 @@ import Testing
         #expect(ProcessMetrics.bootSeconds("cpu 1 2\nbtime 1700000000\nx 1\n") == 1_700_000_000)
     }
 
-    @Test("This process is alive, small and young") func thisProcessIsAliveSmallAndYoung() throws {
+    @Test("This process is alive, and its memory and age are plausible") func thisProcessIsAliveSmallAndYoung() throws {
         let metrics = try #require(ProcessMetrics.current())
         #expect(metrics.residentBytes > 1_000_000 && metrics.residentBytes < metrics.virtualBytes)
         #expect(metrics.threads >= 1)

@@ -39,7 +39,7 @@ import Wire
         }
     }
 
-    @Test("New connections have a rate, and several requests of one connection count once")
+    @Test("New connections have a rate")
     func connectionRate() async throws {
         var edge = EdgePolicy()
         edge.expectsProxyHeader = true
@@ -93,7 +93,7 @@ import Wire
         }
     }
 
-    @Test("A connection through a Unix socket counts for its forwarded address, or for none")
+    @Test("A connection through a Unix socket counts only for its forwarded address")
     func unixSocket() async throws {
         var limits = ServerLimits.patient
         (limits.maxConnectionsPerAddress, limits.connectionRate, limits.upgradeRate) = (1, 1, 1)

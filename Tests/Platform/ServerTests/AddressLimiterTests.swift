@@ -21,7 +21,7 @@ import Wire
         if case .success = result { true } else { false }
     }
 
-    @Test("An address has a limited number of connections, and other addresses have their own")
+    @Test("Each address has a limited number of connections")
     func connections() throws {
         let limiter = makeLimiter { $0.maxConnections = 3 }
         let (one, other) = (Self.address(1), Self.address(2))
@@ -35,7 +35,7 @@ import Wire
         withExtendedLifetime((permits, others)) {}
     }
 
-    @Test("New connections of an address have a rate, and refused ones don't count")
+    @Test("The new connections of an address have a rate")
     func connectionRate() throws {
         let limiter = makeLimiter { $0.connections = RateLimit(perSecond: 10, burst: 20) }
         let address = Self.address(1)
@@ -85,7 +85,7 @@ import Wire
         #expect((0..<20).filter { _ in permit.admits(.message, at: Self.start) }.count == 10)
     }
 
-    @Test("An action above the burst costs all of it, and is admitted after the announced wait")
+    @Test("An action above the burst is admitted after the announced wait")
     func tooMuch() throws {
         let limiter = makeLimiter { $0.messages = RateLimit(perDay: 5) }
         let permit = try limiter.open(Self.address(1), at: Self.start).get()
@@ -111,7 +111,7 @@ import Wire
 
     private func subscriber(_ text: String) throws -> IPAddress { try #require(IPAddress(text)).subscriber }
 
-    @Test("Networks around an IPv6 address have limits too: a /56 twice and a /48 four times an address's")
+    @Test("Networks around an IPv6 address have limits, too")
     func networks() throws {
         let limiter = makeLimiter {
             $0.maxConnections = 10
@@ -163,7 +163,7 @@ import Wire
         #expect((0..<20).filter { _ in neighbour.admits(.request, at: Self.start) }.count == 10)
     }
 
-    @Test("A full table drops the least recently active address, never one with connections")
+    @Test("A full table drops the least recently active address")
     func bounded() throws {
         // The table has a single bucket.
         let limiter = makeLimiter(capacity: 8) {
@@ -200,7 +200,7 @@ import Wire
         withExtendedLifetime((held, more, uncounted)) {}
     }
 
-    @Test("With many threads no address exceeds its limit, and no count is lost")
+    @Test("No address exceeds its limit, even with many threads")
     func threads() throws {
         let limit = 5
         // The capacity is small, so addresses are evicted constantly.

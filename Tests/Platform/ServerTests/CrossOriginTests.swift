@@ -18,7 +18,7 @@ import Wire
         try await WebSocketBench.run(edge: edge, body)
     }
 
-    @Test("A foreign page gets no WebSocket; the server's own page and programs do")
+    @Test("Only the server's own page and programs get a WebSocket")
     func sameOrigin() async throws {
         try await Self.withServer(allowing: []) { bench in
             for loop in 0..<2 {

@@ -16,7 +16,7 @@ import Testing
             + (1..<count).flatMap { _ in TestFrame(.continuation, payload, isFinal: false).bytes() }
     }
 
-    @Test("Frames without a complete message exceed the rate too, empty or not", arguments: [[], [0x61]])
+    @Test("Frames without a complete message count against the rate, too", arguments: [[], [0x61]])
     func emptyFragments(payload: [UInt8]) async throws {
         try await Self.withServer(messageRate: 1) { bench in
             let client = try await bench.client()

@@ -44,7 +44,7 @@ import Wire
         ]
     }
 
-    @Test("Each part of a request has its time limit, and a new connection's head counts from its start")
+    @Test("Each part of a request has its time limit")
     func request() throws {
         var state = State.idle(since: .connection)
         let first = state.parsed(isInHead: true)
@@ -88,7 +88,7 @@ import Wire
         }
     }
 
-    @Test("A request can be taken and content added only in a body")
+    @Test("Content is accepted only in a body")
     func takingRequests() throws {
         for before in try Self.all() {
             var state = before
@@ -104,7 +104,7 @@ import Wire
         }
     }
 
-    @Test("After a response the connection ends, waits for the peer to take it, or waits for the next request")
+    @Test("After a response, the connection ends or waits")
     func answers() {
         for (keepsAlive, isTaken, next) in [
             (false, false, "over"), (false, true, "over"), (true, false, "draining"), (true, true, "idle"),
@@ -128,7 +128,7 @@ import Wire
         }
     }
 
-    @Test("Without input an idle connection ends with the server, and every connection ends with its peer")
+    @Test("Every connection ends with its peer, and an idle one with the server")
     func waiting() throws {
         for state in try Self.all() {
             #expect(state.waits(peerHasEnded: true, serverStops: false) == .end)

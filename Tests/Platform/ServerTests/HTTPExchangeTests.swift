@@ -81,7 +81,7 @@ import Wire
     }
 
     @Test(
-        "A peer that doesn't read causes few responses, and gets all of them when it reads",
+        "A peer that doesn't read gets all responses later",
         arguments: ["big", "later"])
     func unreadAnswers(kind: String) async throws {
         let called = EventRecorder<Int>()
@@ -211,7 +211,7 @@ import Wire
         }
     }
 
-    @Test("A large last response arrives whole although the peer reads slowly")
+    @Test("A large last response reaches a slow reader completely")
     func bigLastAnswer() async throws {
         try await Self.withServer { server in
             let connection = try await server.connection(receiveBuffer: 4096)
@@ -222,7 +222,7 @@ import Wire
         }
     }
 
-    @Test("A connection that is lost while its response is prepared is forgotten")
+    @Test("A connection that is lost while its response is prepared is removed")
     func lostPeer() async throws {
         let (started, gate) = (EventRecorder<Int>(), EventRecorder<Int>())
         try await TestServer.run { routes in

@@ -49,7 +49,7 @@ import Wire
         return refusals
     }
 
-    @Test("An audience of 1,000 behind one address gets in within the same second")
+    @Test("An audience of 1,000 behind one address enters within a second")
     func atOnce() throws {
         let address = [IPAddress(ipv4: 0xCB00_7101)]
         for within in [Duration.zero, .seconds(1), .seconds(30)] {
@@ -63,7 +63,7 @@ import Wire
         #expect(try refusals(of: .day, within: .zero, from: network) == 0)
     }
 
-    @Test("A stranger holds no more connections than an address may, and soon does no more than the rates permit")
+    @Test("Connections and requests of one address are limited")
     func stranger() throws {
         let limits = ServerLimits()
         let limiter = AddressLimiter(AddressAllowance(limits))

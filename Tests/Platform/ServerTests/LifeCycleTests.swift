@@ -7,7 +7,7 @@ import Testing
 import Wire
 
 @Suite struct LifeCycleTests {
-    @Test("A drain closes connections gracefully, lets requests finish, and accepts no new ones")
+    @Test("A drain closes connections gracefully")
     func drain() async throws {
         let (started, gate) = (EventRecorder<Int>(), EventRecorder<Int>())
         try await TestServer.run { routes in
@@ -74,7 +74,7 @@ import Wire
         }
     }
 
-    @Test("A drain that takes too long reports that, and the following stop closes the remaining connections")
+    @Test("A drain that takes too long reports the remaining connections")
     func drainTimesOut() async throws {
         let (started, gate) = (EventRecorder<Int>(), EventRecorder<Int>())
         try await TestServer.run { routes in
@@ -133,7 +133,7 @@ import Wire
         throw ClientFailure.violation("connections are still taken")
     }
 
-    @Test("Connections above the limit are closed at once, and later ones are accepted again")
+    @Test("Connections above the limit are closed at once")
     func maxConnections() async throws {
         var limits = ServerLimits.patient
         limits.maxConnections = 3

@@ -24,7 +24,7 @@ import Wire
     }
 
     @Test(
-        "A connection may begin with a header of either version, however it is split",
+        "A connection may begin with a header of either version",
         arguments: [line, binary, local, Array("PROXY UNKNOWN\r\n".utf8)], [1, 5, 1000])
     func served(header: [UInt8], pieces: Int) async throws {
         try await Self.withServer { server in
@@ -57,7 +57,7 @@ import Wire
     }
 
     @Test(
-        "Limits count the address in the header, and the proxy's own connections count for the proxy",
+        "Limits count the address in the header",
         arguments: [line, binary])
     func limits(header: [UInt8]) async throws {
         try await Self.withServer(maxPerAddress: 2) { server in

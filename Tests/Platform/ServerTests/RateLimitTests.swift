@@ -17,7 +17,7 @@ import Testing
         return admitted
     }
 
-    @Test("A burst is admitted at once, and then the rate")
+    @Test("A burst is admitted at once, and then the rate applies")
     func burst() {
         let limit = RateLimit(perSecond: 50, burst: 100)
         var paid: UInt64 = 0

@@ -66,7 +66,7 @@ import Wire
         }
     }
 
-    @Test("A request to a dear route counts as several requests")
+    @Test("A request to a costly route counts as several requests")
     func cost() async throws {
         try await TestServer.withLimits {
             // Thirty at once.
@@ -82,7 +82,7 @@ import Wire
         }
     }
 
-    @Test("What a route gives back can be used again")
+    @Test("Requests that a route gives back can be used again")
     func givenBack() async throws {
         try await TestServer.withLimits {
             $0.registrationsPerDay = 8
@@ -100,7 +100,7 @@ import Wire
         }
     }
 
-    @Test("A client that ignores refusals is disconnected, and a proxy isn't")
+    @Test("A client that ignores refusals is disconnected")
     func unheeded() async throws {
         var edge = EdgePolicy()
         edge.expectsProxyHeader = true

@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test("HTTP without TLS gets a plain response, and the connection ends")
+    @Test("HTTP without TLS gets a plain response and ends the connection")
     func plainHTTP() async throws {
         try await TLSServer.run { tls in
             let client = try await tls.server.client()
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test("A client that disconnects during the handshake is forgotten", arguments: [false, true])
+    @Test("A client that disconnects during the handshake is removed", arguments: [false, true])
     func left(byReset: Bool) async throws {
         try await TLSServer.run { tls in
             let connection = try await tls.server.connection()

@@ -20,7 +20,7 @@ import Wire
         }
     }
 
-    @Test("A slow reader gets the whole response, and its further requests wait")
+    @Test("A slow reader gets the whole response")
     func slowReader() async throws {
         try await TLSServer.run { tls in
             let tunnel = try await tls.tunnel()
@@ -56,7 +56,7 @@ import Wire
         }
     }
 
-    @Test("After the client's close_notify the response and the server's close_notify follow")
+    @Test("After the client's close_notify, the server responds and sends its own")
     func halfClose() async throws {
         try await TLSServer.run { tls in
             let client = try TLSTestSession()
@@ -95,7 +95,7 @@ import Wire
     }
 
     @Test(
-        "An end without close_notify, or within a record, ends only that connection",
+        "An unexpected end ends only its own connection",
         arguments: [0, 3, 30])
     func truncated(count: Int) async throws {
         try await TLSServer.run { tls in
@@ -124,7 +124,7 @@ import Wire
         }
     }
 
-    @Test("New connections use a new certificate, and open ones keep theirs")
+    @Test("New connections use a new certificate")
     func replaced() async throws {
         try await TLSServer.run { tls in
             let tunnel = try await tls.tunnel()

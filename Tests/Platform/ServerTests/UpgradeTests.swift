@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test("A refusal leaves the connection usable, also for bytes that came with it", arguments: [0, 1])
+    @Test("A refusal leaves the connection usable", arguments: [0, 1])
     func refusal(loop: Int) async throws {
         try await WebSocketBench.run { bench in
             for _ in 0..<2 {
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test("A client that disconnects before its admission is forgotten", arguments: ["fin", "reset"])
+    @Test("A client that disconnects before its admission is removed", arguments: ["fin", "reset"])
     func leavesEarly(how: String) async throws {
         try await WebSocketBench.run { bench in
             let connection = try await bench.server.connection()

@@ -88,7 +88,7 @@ import Wire
         }
     }
 
-    @Test("Compressed messages are read, and long responses are compressed", arguments: ["/single", "/kept"])
+    @Test("Messages are decompressed, and long responses are compressed", arguments: ["/single", "/kept"])
     func compressed(path: String) async throws {
         try await withServer { server in
             let connection = try await connect(server, path).0
@@ -127,7 +127,7 @@ import Wire
     }
 
     @Test(
-        "A violation of compression closes the connection with the rule, and others continue",
+        "A violation of compression closes only its own connection",
         arguments: [
             ("/kept", 1002, "RFC 7692 §6.1", TestFrame(.ping, "x", reserved: 4)),
             ("/kept", 1007, "RFC 7692 §7.2:", TestFrame(.binary, [0x06], reserved: 4)),

@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(
-        "A handler that is notified of the end can't send anything, however it came",
+        "A handler can't send after it was notified of the end",
         arguments: [
             (TestFrame.close(1001).bytes(), 1001), ([0x83, 0x80, 0, 0, 0, 0], 1002),
             ([[UInt8]](repeating: TestFrame(.ping, []).bytes(), count: 50).flatMap(\.self), 1008),
@@ -213,7 +213,7 @@ import Testing
         }
     }
 
-    @Test("A silent peer is pinged, and disconnected if it stays silent")
+    @Test("A silent peer is pinged and then disconnected")
     func silentPeer() async throws {
         var limits = ServerLimits.patient
         limits.pingInterval = .milliseconds(30)
@@ -268,7 +268,7 @@ import Testing
         }
     }
 
-    @Test("A peer that doesn't read is disconnected, and the others receive everything")
+    @Test("A peer that doesn't read is disconnected and delays no other")
     func slowReader() async throws {
         var limits = ServerLimits.patient
         limits.messageRate = 0
@@ -293,7 +293,7 @@ import Testing
         }
     }
 
-    @Test("Endless pings from a peer that doesn't read use bounded memory")
+    @Test("Pings from a peer that doesn't read use bounded memory")
     func pingFlood() async throws {
         var limits = ServerLimits.patient
         limits.messageRate = 0

@@ -40,7 +40,7 @@ import Testing
         #expect(!Self.exists(path))
     }
 
-    @Test("The path of a dead listener is taken over, and that of a live one isn't")
+    @Test("Only the path of a dead listener is taken over")
     func takeOver() throws {
         let path = Self.freshPath()
         let address = try SocketAddress(path: path)
@@ -133,7 +133,7 @@ import Testing
     }
 
     /// Runs on a thread with its own full table of descriptors, so that other tests aren't affected.
-    @Test("Without descriptors the listener pauses, and then accepts the waiting connections")
+    @Test("Without descriptors, the listener pauses")
     func exhaustion() async throws {
         let address = try SocketAddress(path: Self.freshPath())
         let outcome: Result<[String], any Error> = await withCheckedContinuation { continuation in

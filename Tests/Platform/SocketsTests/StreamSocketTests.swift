@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("Bytes enqueued after each drain are sent turn after turn, and the last closes the socket")
+    @Test("Bytes enqueued after each drain are sent in the next turn")
     func drainedForTurns() async throws {
         final class Counting: StreamSocketHandler {
             var left: UInt8 = 50
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test("A finished socket sends its queue and FIN although the peer's bytes are unread")
+    @Test("A finished socket sends its queue and FIN")
     func finish() async throws {
         try await SocketBench.run { bench in
             let client = try await bench.connect()
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test("A slow reader is disconnected when its queue exceeds the limit, also in later turns")
+    @Test("A slow reader is disconnected when its queue exceeds the limit")
     func queueFull() async throws {
         // On a Unix socket the kernel takes no more bytes until the peer reads.
         try await SocketBench.run(at: "/tmp/ls-full-\(getpid())") { bench in
@@ -196,7 +196,7 @@ import Testing
         }
     }
 
-    @Test("A late reader gets everything, and the handler is notified when all is sent")
+    @Test("A slow reader gets everything")
     func drains() async throws {
         try await SocketBench.run(at: "/tmp/ls-drains-\(getpid())") { bench in
             let client = try await bench.connect()
@@ -254,7 +254,7 @@ import Testing
         }
     }
 
-    @Test("A socket changes loops with its unsent and unread bytes, and stays counted")
+    @Test("A socket that changes loops keeps its unsent and unread bytes")
     func detach() async throws {
         try await SocketBench.run(at: "/tmp/ls-detach-\(getpid())") { bench in
             let client = try await bench.connect()

@@ -38,7 +38,7 @@ import Testing
         #expect(output.contains("one ale in flight, K = 2"))
     }
 
-    @Test("Idle Action Cable connections are compared with plain ones, and their pings with a relay's")
+    @Test("The benchmark compares idle Action Cable connections with plain ones")
     func cable() async throws {
         let (output, report) = try await run(["--quick", "--only", "cable"])
         let rows = try #require(report["rows"].array)
@@ -52,7 +52,7 @@ import Testing
         #expect(output.contains("idle on /cable, 400 open"))
     }
 
-    @Test("Two daemons on one database neither lose nor repeat ales; NOTIFY and relays are the baselines")
+    @Test("Two daemons on one database neither lose nor repeat ales")
     func bus() async throws {
         let (output, report) = try await run(["bus", "--quick", "--only", "apart,cross"])
         let rows = try #require(report["rows"].array)
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(
-        "Two daemons connected by RabbitMQ neither lose nor repeat ales; the broker is the baseline",
+        "Two daemons connected by RabbitMQ neither lose nor repeat ales",
         .enabled(if: TestBroker.runs, Comment(rawValue: TestBroker.whySkipped)))
     func busOverRabbitMQ() async throws {
         let (output, report) = try await run(["bus", "--quick", "--only", "amqp"])
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test("Messages of conversations are stored and received; pgbench is the baseline")
+    @Test("The benchmark compares conversations with pgbench")
     func talk() async throws {
         let (_, report) = try await run(["talk", "--quick"])
         let findings = try #require(report["findings"].array)

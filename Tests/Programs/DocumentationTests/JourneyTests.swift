@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test("A function belongs to the file whose link is the last before it") func owners() {
+    @Test("A function belongs to the file that was linked last before it") func owners() {
         let files = Self.files(
             in: """
                 `no()`. [`F.swift`](A/F.swift): `run()` calls `stop` of
@@ -33,7 +33,7 @@ import Testing
         #expect(files.map(\.isSQL) == [false, true])
     }
 
-    @Test("A function that is only called doesn't count as declared") func calls() {
+    @Test("A function call doesn't count as a declaration") func calls() {
         #expect(Self.declares("run", in: "    package func run<T>(_ body: T) {}", isSQL: false))
         #expect(Self.declares("claim_due", in: "CREATE FUNCTION reminders.claim_due(p_limit integer)", isSQL: true))
         #expect(!Self.declares("run", in: "loop.run()\nfunc runs() {}", isSQL: false))

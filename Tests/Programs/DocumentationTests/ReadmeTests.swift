@@ -21,7 +21,7 @@ import Testing
         #expect(try tree.page("README.md").lineCount <= 240)
     }
 
-    @Test("Every target has a description, and the map links to it") func targets() throws {
+    @Test("Every target has a description that the map links to") func targets() throws {
         let manifest = try #require(tree.read("Package.swift"))
         let names = manifest.matches(of: #/\.(?:executableT|t)arget\(\s*name: "([^"]+)"/#).map { String($0.output.1) }
         let map = try tree.page("Sources/README.md").links
@@ -41,7 +41,7 @@ import Testing
             .first { tree.exists("Sources/\($0)") }
     }
 
-    @Test("The package doesn't take pages for sources") func pagesInManifest() throws {
+    @Test("The package doesn't compile pages") func pagesInManifest() throws {
         let manifest = try #require(tree.read("Package.swift"))
         for page in tree.pages {
             let parts = page.split(separator: "/", maxSplits: 3)
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test("A page that quotes --help quotes it exactly") func helpText() throws {
+    @Test("A page quotes --help exactly") func helpText() throws {
         for path in tree.pages {
             for block in try tree.page(path).codeBlocks where Self.isHelp(block) {
                 #expect(HelpText.render().contains(block.joined(separator: "\n")), "\(path)")
@@ -92,7 +92,7 @@ import Testing
         #expect(named.sorted() == SettingSection.allCases.map(\.rawValue).sorted())
     }
 
-    @Test("The daemon's manual has every command, and only flags that exist") func manual() throws {
+    @Test("The daemon's manual lists every command, and only existing flags") func manual() throws {
         let manual = try #require(tree.read("Sources/Programs/letsswitchd/letsswitchd.8")).replacing("\\-", with: "-")
         let help = HelpText.render()
         let commands = help.matches(of: #/(?:Usage:|\n {6}) letsswitchd \[?([a-z]+)/#).map { String($0.output.1) }

@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(
-        "The clock jumps an hour ahead or back: no reminder comes twice or early, and the scheduler doesn't ask in a loop"
+        "A clock jump of an hour causes no early and no repeated reminder"
     )
     func hour() async throws {
         try await Journey.run(clock: .running) { journey in
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test("After the clock went back unnoticed, nothing is claimed early, and the daemon doesn't query in a loop")
+    @Test("After the clock went back unnoticed, no reminder is claimed early")
     func unnoticed() async throws {
         try await Journey.run(clock: .running) { journey in
             let endpoint = try await journey.daemon()

@@ -10,7 +10,7 @@ import Testing
     enum TransactionOutcome: CaseIterable { case committed, rolledBack }
 
     @Test(
-        "After a kill between claim and send, a reconnecting stream gets one reminder per task",
+        "After a kill between claim and send, a stream gets each reminder once",
         arguments: TransactionOutcome.allCases)
     func betweenClaimAndSend(_ transaction: TransactionOutcome) async throws {
         try await Journey.run { journey in
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "After a kill between send and commit, the repeated reminder has the same id, and a stream that names it gets none",
+        "After a kill between send and commit, the repeated reminder has the same id",
         arguments: TransactionOutcome.allCases)
     func betweenSendAndCommit(_ transaction: TransactionOutcome) async throws {
         try await Journey.run { journey in

@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(
-        "While the database is unavailable requests get 503 and rooms go on; then all is back, and no reminder is lost or sent twice",
+        "While the database is unavailable, rooms work and requests get 503",
         arguments: DatabaseFault.allCases)
     func fault(_ fault: DatabaseFault) async throws {
         let cluster = try await fault.cluster()

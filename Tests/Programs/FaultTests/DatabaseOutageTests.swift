@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(
-        "The database goes and returns under load: requests get 503, rooms go on, and then all is as before, reminders included"
+        "A database outage under load loses no reminder"
     )
     func outage() async throws {
         let cluster = try await TestCluster.dedicated()
@@ -84,7 +84,7 @@ import Testing
         await cluster.stop()
     }
 
-    @Test("A daemon starts without its database, reports it, and works once the database is up")
+    @Test("A daemon starts without its database and works when it is up")
     func awayAtStart() async throws {
         let cluster = try await TestCluster.dedicated()
         try await Journey.run(on: cluster, timeouts: .documented) { journey in

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct DowntimeTests {
-    @Test("After downtime across due times, useful reminders fire once, in order, marked late; the rest are missed")
+    @Test("After downtime, useful reminders fire once and the rest are missed")
     func acrossDueTimes() async throws {
         try await Journey.run { journey in
             let first = try await journey.process()

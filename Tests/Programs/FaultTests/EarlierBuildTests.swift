@@ -41,7 +41,7 @@ import Testing
         #expect(try rows?.first?.string("state") == "Maths 4 41 3")
     }
 
-    @Test("A daemon doesn't start with the database of an earlier build, says what to do, and changes nothing")
+    @Test("A daemon doesn't start with the database of an earlier build")
     func start() async throws {
         let conninfo = try await Self.earlierDatabase()
         let daemon = try await DaemonProcess.start(["--listen", "127.0.0.1:0", "--database-url", conninfo])
@@ -52,7 +52,7 @@ import Testing
         try await Self.expectUnchanged(conninfo)
     }
 
-    @Test("`check` refuses the database of an earlier build, and says what to do")
+    @Test("`check` refuses the database of an earlier build")
     func check() async throws {
         let conninfo = try await Self.earlierDatabase()
         let check = try await DaemonProcess.start(["check", "--database-url", conninfo])
@@ -62,7 +62,7 @@ import Testing
         try await Self.expectUnchanged(conninfo)
     }
 
-    @Test("The first daemon on an empty database creates all tables in one migration, and the secrets")
+    @Test("The first daemon on an empty database creates all tables and the secrets")
     func empty() async throws {
         let client = PostgresClient(
             configuration: PostgresConfiguration(conninfo: try await TestCluster.shared.makeDatabase()))

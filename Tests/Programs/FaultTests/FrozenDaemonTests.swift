@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(
-        "With a daemon stopped during its claim and continued, 1,000 due reminders reach every stream once")
+        "If a daemon is stopped during its claim, 1,000 reminders still reach every stream once")
     func stoppedInItsClaim() async throws {
         try await Journey.run(timeouts: .documented) { journey in
             // A claim has no lease. After the time limit of a query, the continued daemon gives its claim up.

@@ -8,7 +8,7 @@ import Testing
 /// The network loses a registration, or its answer.
 @Suite struct LostAnswerTests {
     @Test(
-        "A registration whose answer is lost isn't reported as a success, and its repetition makes one task",
+        "A registration whose answer is lost isn't reported as a success",
         arguments: [(lost: StallingRelay.Direction.toClient, repeated: 200), (lost: .toServer, repeated: 201)])
     func lost(direction: StallingRelay.Direction, repeated: Int) async throws {
         try await Journey.run { journey in
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test("A cancellation whose answer is lost isn't reported as a success, and its repetition finds no task")
+    @Test("A cancellation whose answer is lost isn't reported as a success")
     func cancellation() async throws {
         try await Journey.run { journey in
             let (relay, conninfo) = try journey.relay()

@@ -10,7 +10,7 @@ import Testing
 
 /// The database runs, but the daemon's connections to it are lost.
 @Suite struct LostConnectionsTests {
-    @Test("After all database connections were terminated, all work again at once, and notifications arrive as before")
+    @Test("After the loss of all database connections, everything works at once")
     func terminated() async throws {
         try await Journey.run(timeouts: .documented) { journey in
             let endpoint = try await journey.daemon { $0.database = .url(journey.faultyConninfo) }
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "With a database that accepts connections but doesn't answer, the daemon starts, and works once it answers"
+        "A daemon starts with a database that doesn't answer yet"
     )
     func silentAtStart() async throws {
         try await Journey.run(timeouts: .documented) { journey in

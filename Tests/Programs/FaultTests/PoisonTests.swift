@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(
-        "A reminder that can't be claimed is retried with growing delays until its start; the others are on time")
+        "A reminder that can't be claimed is retried with growing delays")
     func unclaimable() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("A reminder that can't be marked as delivered delays no other, and isn't retried in a loop")
+    @Test("A reminder that can't be marked as delivered isn't retried in a loop")
     func unmarkable() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test("A reminder whose reader doesn't read waits until the start; the others are on time")
+    @Test("A reminder whose reader doesn't read delays no other")
     func unread() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemonOnUnixSocket {

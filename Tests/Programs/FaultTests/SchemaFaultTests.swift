@@ -6,7 +6,7 @@ import Testing
 
 /// A database that answers, but lacks the product's tables or functions.
 @Suite struct SchemaFaultTests {
-    @Test("Without the server's tables every request gets 503, and is served once they exist")
+    @Test("Without the server's tables, every request gets 503")
     func absent() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test("A failing purge delays no reminder and is retried much later")
+    @Test("A purge that fails delays no reminder")
     func unpurgeable() async throws {
         try await Journey.run { journey in
             try await journey.sql("ALTER FUNCTION reminders.delete_old RENAME TO test_purge")

@@ -8,7 +8,7 @@ import Testing
 /// Statements that hang, and more and more requests that send the same statement.
 @Suite struct StuckStatementTests {
     @Test(
-        "The number of connections stays within its limit, no statement exceeds its time, and then all works as before")
+        "The number of connections and the time of statements stay within their limits")
     func stuck() async throws {
         let cluster = try await TestCluster.dedicated()
         try await Journey.run(on: cluster, timeouts: .documented) { journey in
@@ -74,7 +74,7 @@ import Testing
         await cluster.stop()
     }
 
-    @Test("A deadlocked statement is retried, and one that can't succeed gets 503")
+    @Test("A deadlocked statement is retried")
     func deadlock() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

@@ -16,7 +16,7 @@ import Testing
         }
     }
 
-    @Test("`make fuzz` runs each target, with its dictionary")
+    @Test("`make fuzz` runs each target with its dictionary")
     func makefile() throws {
         for target in FuzzTarget.allCases {
             let dictionary = Checkout.url("Tests/Fuzz/Dictionaries/\(target.rawValue).dict")

@@ -8,7 +8,7 @@ import Testing
     private static let setLock: UInt = 0x4004_5431
     private static let getNumber: UInt = 0x8004_5430
 
-    @Test("A terminal is gone when its other end is closed; what isn't a terminal never is")
+    @Test("Only a terminal whose other end is closed counts as gone")
     func gone() throws {
         let master = open("/dev/ptmx", O_RDWR | O_NOCTTY)
         var (locked, number) = (Int32(0), UInt32(0))

@@ -38,7 +38,7 @@ struct CableBrowserTests {
     }
 
     @Test(
-        "A browser connects, is rejected, performs, receives, is disconnected, reconnects by itself, and leaves",
+        "A browser uses a channel and reconnects by itself",
         arguments: [SIGTERM, SIGKILL])
     func journey(signal: Int32) async throws {
         try await PageWorld.run(["--open-rooms"]) { world in

@@ -5,7 +5,7 @@ import Testing
 /// How the conversations page is served, and the decisions of its modules.
 struct ConversationPageServingTests {
     @Test(
-        "The page is one compressed, guarded and revalidated response, under 26 KB with its files; a named user gets the list"
+        "The page is one compressed response of less than 26 KB with its files"
     )
     func serving() async throws {
         try await PageWorld.run { world in

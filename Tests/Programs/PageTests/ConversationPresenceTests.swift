@@ -5,7 +5,7 @@ import Testing
 /// Presence in conversations, the page without a server, and tickets.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct ConversationPresenceTests {
-    @Test("The list and the conversation show who is present and who has left")
+    @Test("The list and the conversation show the present users")
     func presence() async throws {
         try await PageWorld.run(["--presence-grace", "0s"]) { world in
             try await world.name("ada", "bob", "eve")
@@ -38,7 +38,7 @@ struct ConversationPresenceTests {
         }
     }
 
-    @Test("Without a server the page opens, shows what is cached, and keeps written messages until it is back")
+    @Test("Without a server, the page shows its cached data and keeps written messages")
     func offline() async throws {
         try await PageWorld.run { world in
             try await world.name("ada", "bob")
@@ -65,7 +65,7 @@ struct ConversationPresenceTests {
         }
     }
 
-    @Test("Where the server requires tickets, one is taken from the link or by hand, and removed from the address")
+    @Test("Where the server requires tickets, one is taken from the link or by hand")
     func ticket() async throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "ticket-\(UUID().uuidString)")
         let secret = String(repeating: "s", count: 40)

@@ -5,7 +5,7 @@ import Testing
 /// The page for everybody: by keyboard alone, on small screens, in both colour schemes, and with a screen reader.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageAccessTests {
-    @Test("Everything works by keyboard alone, with the expected focus")
+    @Test("All actions work by keyboard alone, with the expected focus")
     func keyboard() async throws {
         try await PageWorld.run(["--reminder-lead", "600s"]) { world in
             let page = try await world.visit(.init(device: "ada"))
@@ -34,7 +34,7 @@ struct PageAccessTests {
         }
     }
 
-    @Test("Announcements use live regions that exist before and are outside of open dialogs")
+    @Test("Announcements use live regions outside of dialogs")
     func announcements() async throws {
         try await PageWorld.run { world in
             let page = try await world.visit(.init(device: "ada"))
@@ -103,7 +103,7 @@ struct PageAccessTests {
     }
 
     @Test(
-        "The page fits 320 pixels, has enough contrast in both schemes, and labels every control",
+        "The page fits 320 pixels, has enough contrast and labels every control",
         arguments: [false, true])
     func appearance(_ isDark: Bool) async throws {
         try await PageWorld.run(["--reminder-lead", "600s"]) { world in

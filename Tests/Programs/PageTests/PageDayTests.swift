@@ -65,7 +65,7 @@ struct PageDayTests {
         }
     }
 
-    @Test("A task is registered, changed and cancelled, and others see it at once")
+    @Test("A task is registered, changed and cancelled, and other users see it")
     func promise() async throws {
         try await PageWorld.run { world in
             let ada = try await world.visit(.init(device: "ada"))
@@ -140,7 +140,7 @@ struct PageDayTests {
         }
     }
 
-    @Test("The day is the server's, also if the browser's clock is a day ahead")
+    @Test("The day is the server's, even if the browser's clock is a day ahead")
     func wrongClock() async throws {
         try await PageWorld.run { world in
             let page = try await world.visit(
@@ -162,7 +162,7 @@ struct PageDayTests {
         }
     }
 
-    @Test("A task is for the day on which its dialog was opened, also if the page shows another day since")
+    @Test("A task is for the day on which its dialog was opened")
     func promisedDay() async throws {
         try await PageWorld.run { world in
             let page = try await world.visit(.init(device: "ada"))

@@ -5,7 +5,7 @@ import Testing
 /// The device's secret, and reminders outside of the page.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageDeviceTests {
-    @Test("The secret is made once, can be moved to another browser by hand, and can be deleted")
+    @Test("The secret can be moved to another browser and deleted")
     func moving() async throws {
         try await PageWorld.run { world in
             let first = try await world.visit()
@@ -37,7 +37,7 @@ struct PageDeviceTests {
         }
     }
 
-    @Test("In an insecure context the page works, with a random secret and without notifications")
+    @Test("In an insecure context, the page works without notifications")
     func untrusted() async throws {
         try await PageWorld.run(["--hosts", Chromium.untrustedName]) { world in
             let page = try await world.visit()
@@ -57,7 +57,7 @@ struct PageDeviceTests {
         }
     }
 
-    @Test("A reminder is a notification while the page is hidden, and a push of the same reminder replaces it")
+    @Test("A push replaces the page's notification of the same reminder")
     func notifications() async throws {
         try await PageWorld.run(["--reminder-lead", "60s"]) { world in
             let page = try await BrowserPage.open(.init(device: "ada", showsNotifications: true))
@@ -163,7 +163,7 @@ struct PageDeviceTests {
     }
 
     @Test(
-        "With earlier permission the browser subscribes without asking, and a refusal by the server is shown"
+        "A browser with earlier permission subscribes without asking"
     )
     func subscribingAgain() async throws {
         try await PageWorld.run(Self.withPush) { world in
@@ -197,7 +197,7 @@ struct PageDeviceTests {
         }
     }
 
-    @Test("Without a service worker notifications aren't offered, and nothing waits for one")
+    @Test("Without a service worker, notifications aren't offered")
     func withoutWorker() async throws {
         try await PageWorld.run(Self.withPush) { world in
             let page = try await world.visit(

@@ -6,7 +6,7 @@ import Testing
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageEvidenceTests {
     @Test(
-        "A wait in vain reports the page's console, requests and text, a screenshot, the test's clock and the daemon's log"
+        "A wait in vain reports the state of the page, the clock and the log"
     )
     func report() async throws {
         let failure = await #expect(throws: ClientFailure.self) {

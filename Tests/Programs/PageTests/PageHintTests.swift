@@ -5,7 +5,7 @@ import Testing
 /// The requests that a page makes when other users' tasks change the day.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageHintTests {
-    @Test("The page shows others' tasks of its day with few requests, and doesn't ask for other days")
+    @Test("The page shows others' tasks of its day with few requests")
     func pace() async throws {
         try await PageWorld.run { world in
             let page = try await world.visit(.init(device: "ada"))
@@ -25,7 +25,7 @@ struct PageHintTests {
         }
     }
 
-    @Test("The stream is for the day shown, and changes with it")
+    @Test("The stream follows the day shown")
     func days() async throws {
         try await PageWorld.run { world in
             let page = try await world.visit(.init(device: "ada"))
@@ -49,7 +49,7 @@ struct PageHintTests {
         }
     }
 
-    @Test("Tabs that show different days share one stream of all of them")
+    @Test("Tabs that show different days share one stream")
     func tabs() async throws {
         try await PageWorld.run { world in
             let first = try await world.visit(.init(device: "ada"))

@@ -5,7 +5,7 @@ import Testing
 /// A task that waits for an invited guest.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageInvitationTests {
-    @Test("A host gets a link and waits; a guest who opens it is the partner")
+    @Test("A guest who opens the host's link becomes the partner")
     func invitation() async throws {
         try await PageWorld.run { world in
             // Another user already waits in this slot.

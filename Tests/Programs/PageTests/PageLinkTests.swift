@@ -35,7 +35,7 @@ struct PageLinkTests {
         return value
     }
 
-    @Test("There is one socket, also if the network returns while a refusal is being checked")
+    @Test("The page never opens a second socket")
     func oneSocket() async throws {
         let seen = try await Self.run(
             """
@@ -50,7 +50,7 @@ struct PageLinkTests {
         #expect(seen == [2, "lost", "open"])
     }
 
-    @Test("Without a network the user isn't in the room, and an old socket's messages are ignored")
+    @Test("Without a network, the user isn't in the room")
     func offline() async throws {
         let seen = try await Self.run(
             """
@@ -68,7 +68,7 @@ struct PageLinkTests {
         #expect(seen == ["open", "lost", true, false, "open", true, "ale"])
     }
 
-    @Test("A connection that isn't established is given up, and a room that was left isn't reconnected")
+    @Test("A connection that can't be established is given up")
     func patience() async throws {
         let seen = try await Self.run(
             """

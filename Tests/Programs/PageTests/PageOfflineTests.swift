@@ -5,7 +5,7 @@ import Testing
 /// The page without a network, and without a server.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageOfflineTests {
-    @Test("Offline, the page says so and shows the last schedule; online again, it updates by itself")
+    @Test("Without a network, the page says so and shows the last schedule")
     func offline() async throws {
         try await PageWorld.run { world in
             let page = try await world.visit(.init(device: "ada"), mayComplain: true)
@@ -29,7 +29,7 @@ struct PageOfflineTests {
     }
 
     @Test(
-        "A day that can't be loaded shows its age and the reason, also while the stream is open",
+        "A day that can't be loaded shows its age and the reason",
         arguments: [
             (503, #"{"code":"database_unavailable"}"#, "can’t read the day"), (200, "<html>", "can’t be loaded"),
         ])
@@ -54,7 +54,7 @@ struct PageOfflineTests {
         }
     }
 
-    @Test("Offline, an unknown day shows its hours without actions")
+    @Test("Without a network, an unknown day shows its hours without actions")
     func unknownDay() async throws {
         try await PageWorld.run { world in
             let page = try await world.visit(.init(device: "ada"), mayComplain: true)
@@ -85,7 +85,7 @@ struct PageOfflineTests {
         }
     }
 
-    @Test("The page is cached completely, and another build replaces it completely")
+    @Test("The page is cached completely, and replaced completely by another build")
     func builds() async throws {
         try await PageWorld.run { world in
             let page = try await world.visit(.init(device: "ada"), mayComplain: true)

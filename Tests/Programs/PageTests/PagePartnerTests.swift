@@ -5,7 +5,7 @@ import Testing
 /// Partners who continue in a conversation, from the day or from the room.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PagePartnerTests {
-    @Test("A request for a conversation appears at the partner's at once; when both have asked, each page links to it")
+    @Test("A request for a conversation appears on the partner's page at once")
     func talk() async throws {
         try await PageWorld.run { world in
             try await world.name("ada", "bob")
@@ -34,7 +34,7 @@ struct PagePartnerTests {
         }
     }
 
-    @Test("A user without a name is led to choose one; a user without a partner gets no offer")
+    @Test("A user without a name is asked to choose one")
     func nameless() async throws {
         try await PageWorld.run { world in
             try await world.register("ada", "History", at: PageWorld.hour(16))

@@ -10,7 +10,7 @@ struct PagePreferenceTests {
     }
 
     @Test(
-        "After the start the user prefers or blocks the partner; the history lists and undoes both, by keyboard"
+        "After the start, the user can prefer or block the partner"
     )
     func again() async throws {
         try await PageWorld.run(["--reminder-lead", "600s", "--no-show-after", "900s"]) { world in

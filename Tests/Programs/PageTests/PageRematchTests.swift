@@ -27,7 +27,7 @@ struct PageRematchTests {
         try await page.wait(until: "document.querySelector('#link').dataset.state === 'open'")
     }
 
-    @Test("Two users alone in their rooms are matched again; one with a closed laptop waits for the late partner")
+    @Test("Two users who are alone in their rooms are matched again")
     func rematched() async throws {
         try await PageWorld.run(Self.flags + ["--presence-grace", "1s"]) { world in
             let start = PageWorld.second(in: 1200)
@@ -97,7 +97,7 @@ struct PageRematchTests {
         }
     }
 
-    @Test("A user whose partner was matched again meanwhile gets the new room on return")
+    @Test("A user whose partner was matched again gets the new room on return")
     func absent() async throws {
         try await PageWorld.run(Self.flags + ["--presence-grace", "0s"]) { world in
             let start = PageWorld.second(in: 1200)
@@ -118,7 +118,7 @@ struct PageRematchTests {
         }
     }
 
-    @Test("A user leaves from the room after a confirmation; the partner is notified and waits")
+    @Test("A user leaves from the room after a confirmation")
     func leaving() async throws {
         try await PageWorld.run(Self.flags) { world in
             let start = PageWorld.second(in: 1200)
@@ -140,7 +140,7 @@ struct PageRematchTests {
         }
     }
 
-    @Test("A user without a partner asks from the room for another, and is led to them when there is one")
+    @Test("A user without a partner asks from the room for another partner")
     func seeking() async throws {
         // Nobody counts as absent in this test.
         try await PageWorld.run(Self.flags + ["--no-show-after", "1500s"]) { world in

@@ -5,7 +5,7 @@ import Testing
 /// From the promise to the cheer.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageRoomTests {
-    @Test("Two users register, are reminded, enter, count down together and cheer; then the room closes")
+    @Test("Two users register, meet and cheer until the room closes")
     func journey() async throws {
         try await PageWorld.run(["--reminder-lead", "600s", "--room-duration", "1200s"]) { world in
             let ada = try await world.visit(.init(device: "ada"))
@@ -114,7 +114,7 @@ struct PageRoomTests {
         }
     }
 
-    @Test("A notification's link finds its room locally or at the server, or says that there is none")
+    @Test("A notification's link finds its room, or says that there is none")
     func wayIn() async throws {
         try await PageWorld.run { world in
             try await world.register("ada", "History", at: PageWorld.hour(16))

@@ -13,7 +13,7 @@ struct PageSeriesTests {
         try await page.wait(until: "document.querySelector('#days li:nth-child(\(day)) [aria-current]')")
     }
 
-    @Test("By keyboard a series is created, shown, skipped for a day, renamed from a day on, and ended")
+    @Test("A series is created, renamed and ended by keyboard")
     func series() async throws {
         try await PageWorld.run { world in
             let page = try await world.visit(
@@ -92,7 +92,7 @@ struct PageSeriesTests {
         }
     }
 
-    @Test("The calendar feed has the tasks of a series, and a moved one as the same event")
+    @Test("The calendar feed has the tasks of a series")
     func calendar() async throws {
         try await PageWorld.run { world in
             let page = try await world.visit(.init(device: "ada"))

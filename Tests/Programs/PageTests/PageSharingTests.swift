@@ -4,7 +4,7 @@ import Testing
 /// The stream that the tabs of a browser share.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageSharingTests {
-    @Test("The tabs of a browser share one stream, and another tab takes over when one is closed")
+    @Test("The tabs of a browser share one stream")
     func tabs() async throws {
         try await PageWorld.run { world in
             let first = try await world.visit(.init(device: "ada"))
@@ -82,7 +82,7 @@ struct PageSharingTests {
         return value
     }
 
-    @Test("A frozen tab loses the stream to another, and takes it back when that one freezes")
+    @Test("A frozen tab loses the stream to another tab")
     func sleeping() async throws {
         let seen = try await Self.run(
             """

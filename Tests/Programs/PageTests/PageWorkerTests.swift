@@ -60,7 +60,7 @@ struct PageWorkerTests {
         #expect(seen == "The page could not be loaded completely.")
     }
 
-    @Test("A file that breaks off ends the installation before a cache is opened")
+    @Test("A file that is cut off ends the installation")
     func brokenFile() async throws {
         let seen = try await Self.run(
             caches: "{ open: async () => { throw new Error('opened') } }",
@@ -70,7 +70,7 @@ struct PageWorkerTests {
     }
 
     @Test(
-        "A page of conversations that can't be kept leaves no empty cache, and an older copy stays",
+        "A page of conversations that can't be cached leaves the older copy",
         arguments: [
             // The download breaks off.
             (isKept: false, answer: "broken", isFull: false, names: [], deleted: []),
@@ -100,7 +100,7 @@ struct PageWorkerTests {
         #expect(seen == .array([opened, deleted]))
     }
 
-    @Test("Cached files of this build need no network, and requests to the server aren't cached")
+    @Test("Only files of this build are cached")
     func answers() async throws {
         let seen = try await Self.run(
             caches: "{ match: async (path, { cacheName }) => cacheName.length > 10 ? 'kept ' + path : undefined }",
@@ -110,7 +110,7 @@ struct PageWorkerTests {
         #expect(seen == ["kept /", "kept /page/words.js", "nothing", "nothing"])
     }
 
-    @Test("The page of conversations is cached on request, and served to requests without a user")
+    @Test("The page of conversations is cached on request")
     func conversations() async throws {
         let seen = try await Self.run(
             caches: """
@@ -142,7 +142,7 @@ struct PageWorkerTests {
         #expect(seen == ["Let’s Switch"])
     }
 
-    @Test("A push of messages shows their texts, and a tap opens the conversation in its window if there is one")
+    @Test("A push of messages shows their texts, and a tap opens the conversation")
     func messages() async throws {
         let seen = try await Self.run(
             caches: "{}", fetch: "null",

@@ -16,7 +16,7 @@ struct PageZoneTests {
     }
 
     @Test(
-        "A browser without a zone shows the times of its clock's offset, and a person chooses the zone by keyboard",
+        "A browser without a zone uses its clock's offset until the user chooses one",
         arguments: [("'Etc/Unknown'", 60, "UTC+1"), ("undefined", 60, "UTC+1"), ("'+05:30'", 330, "UTC+5:30")])
     func unknown(zone: String, offset: Int, name: String) async throws {
         try await PageWorld.run { world in

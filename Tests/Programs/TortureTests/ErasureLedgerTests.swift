@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test("The ledger accepts the remaining match, its end, and an erased person's return as somebody new")
+    @Test("The ledger accepts the remaining match of an erased user")
     func fine() {
         var scenario = Scenario()
         scenario.ledger.sees(
@@ -79,7 +79,7 @@ import Testing
         case partnerNotTold = "believes"
     }
 
-    @Test("The ledger reports whatever is left of an erased person", arguments: Damage.allCases)
+    @Test("The ledger reports any remaining data of an erased user", arguments: Damage.allCases)
     func objects(_ damage: Damage) {
         var scenario = Scenario()
         switch damage {

@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(
-        "An acknowledged preference or block exists, and an undone one doesn't", arguments: RelationLedger.Kind.allCases
+        "An acknowledged preference or block exists until it is undone", arguments: RelationLedger.Kind.allCases
     )
     func acknowledged(_ kind: RelationLedger.Kind) {
         var ledger = ledger(kind)
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(
-        "A preference or block isn't made twice, nor gone before it is undone", arguments: RelationLedger.Kind.allCases)
+        "A preference or block is created once and exists until it is undone", arguments: RelationLedger.Kind.allCases)
     func answers(_ kind: RelationLedger.Kind) {
         var twice = ledger(kind)
         twice.made(kind, Self.relation, UUID(), isNew: true)
@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(
-        "A blocked user is never matched again; an existing match stays, and an unblocked user may be matched"
+        "A blocked user is never matched again until unblocked"
     )
     func blocked() {
         var ledger = ledger(.block)
@@ -74,7 +74,7 @@ import Testing
         #expect(ledger.violations(in: pair) == [])
     }
 
-    @Test("Two users may stay unmatched in a slot only if one has blocked the other meanwhile")
+    @Test("Two users stay unmatched in a slot only if one has blocked the other")
     func strangers() {
         let waiting = stored(nil)
         #expect(waiting.contradictions(.rematches).contains("2 wait for one another at 1000"))

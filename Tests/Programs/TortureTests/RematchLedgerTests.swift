@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("The ledger accepts a correct run, and doubtful results")
+    @Test("The ledger accepts a correct run with unknown results")
     func fine() {
         var scenario = Scenario()
         #expect(scenario.violations.isEmpty, "\(scenario.violations)")

@@ -7,7 +7,7 @@ import Testing
 @Suite struct RematchTortureTests {
     private static let shortKills = 2
 
-    @Test("With random kills nobody is in two matches, and everybody knows their partner and room")
+    @Test("With random kills, each user is in one match and knows its room")
     func survives() async throws {
         if TortureTests.longKills == nil {
             SkippedTests.report("all but \(Self.shortKills) kills of the rematch runs: make interop")

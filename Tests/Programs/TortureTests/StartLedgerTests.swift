@@ -15,7 +15,7 @@ import Testing
         return stored
     }
 
-    @Test("A start reported once is stored once and shown, and no other is")
+    @Test("A reported start is stored once and shown")
     func once() {
         var ledger = StartLedger()
         #expect(ledger.violations(in: stored(nil)) == [])

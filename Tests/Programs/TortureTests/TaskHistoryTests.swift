@@ -21,7 +21,7 @@ import Testing
         history.objections.isEmpty && history.contradictions(to: task).isEmpty
     }
 
-    @Test("An acknowledged task must exist, and a cancelled one must not")
+    @Test("An acknowledged task must exist until it is cancelled")
     func certain() {
         let registered = history({ $0.registered(promise, isNew: true) })
         #expect(isConsistent(registered, with: task))
@@ -45,7 +45,7 @@ import Testing
         #expect(!isConsistent(repeated, with: nil))
     }
 
-    @Test("A request without an answer may take effect after a later answer, until the database is killed")
+    @Test("A request without an answer may take effect later, until the database is killed")
     func late() {
         let open = history(
             { $0.registered(promise, isNew: true) }, { $0.unanswered(.cancellation) },
@@ -71,7 +71,7 @@ import Testing
         #expect(isConsistent(during, with: nil))
     }
 
-    @Test("A request in doubt while the database was killed stays in doubt")
+    @Test("A request whose outcome is unknown at a kill stays unknown")
     func dying() {
         var history = history({ $0.registered(promise, isNew: true) })
         history.databaseDies()
@@ -83,7 +83,7 @@ import Testing
         #expect(isConsistent(history, with: nil))
     }
 
-    @Test("A match stays, whatever doubt there is about a cancellation")
+    @Test("A match stays even if a cancellation has an unknown outcome")
     func fixed() {
         var paired = promise
         paired.partner = "bob"

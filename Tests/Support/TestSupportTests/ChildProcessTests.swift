@@ -7,7 +7,7 @@ import Testing
         try await ChildProcess.start("/bin/sh", ["-c", script], environment: environment)
     }
 
-    @Test("Lines of both outputs arrive, then the exit status", arguments: 0...3)
+    @Test("Lines of both outputs arrive before the exit status", arguments: 0...3)
     func outputs(status: Int32) async throws {
         let child = try await shell(
             "echo out $A; echo err >&2; printf unfinished; exit \(status)", environment: ["A": "b"])
@@ -28,7 +28,7 @@ import Testing
         await child.signal(number)
     }
 
-    @Test("A process that the child left behind doesn't delay its end")
+    @Test("A process that the child left doesn't delay its end")
     func orphan() async throws {
         let child = try await shell("sleep 5 & echo $!; exit 4")
         #expect(try await child.waitForExit() == .exited(4))
@@ -58,7 +58,7 @@ import Testing
         #expect(child.lines.all.map(\.text).sorted() == ["SigBlk:\t0000000000000000", "SigIgn:\t0000000180000000"])
     }
 
-    @Test("Input and output can be a conversation")
+    @Test("Input and output can alternate")
     func conversation() async throws {
         let child = try await ChildProcess.start("/bin/cat", [], environment: [:], converses: true)
         let conversation = try #require(child.conversation)

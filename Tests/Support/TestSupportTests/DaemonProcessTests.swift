@@ -26,7 +26,7 @@ import Testing
         #expect(try await daemon.terminate() == .signalled(SIGTERM))
     }
 
-    @Test("A daemon that ends at its start fails the wait at once with its output")
+    @Test("A daemon that ends at its start fails the wait at once")
     func diesAtStart() async throws {
         let daemon = try await daemon("echo no database; exit 64")
         let failure = await #expect(throws: ClientFailure.self) { try await daemon.nextListening() }

@@ -24,7 +24,7 @@ import Testing
         #expect(try await events.next() == 1)
     }
 
-    @Test("Each event of many threads goes to exactly one of many waits")
+    @Test("Each event of many threads ends exactly one of many waits")
     func threads() async throws {
         let events = EventRecorder<Int>()
         let taken = try await withThrowingTaskGroup(of: Int.self, returning: Set<Int>.self) { group in
@@ -35,7 +35,7 @@ import Testing
         #expect(taken == Set(0..<500))
     }
 
-    @Test("A failed wait reports what it waited for and what came instead")
+    @Test("A failed wait reports the awaited and the received events")
     func deadline() async throws {
         let events = EventRecorder<Int>()
         events.append(7)

@@ -17,7 +17,7 @@ import Testing
         "\(try #require(await #expect(throws: ClientFailure.self) { try await wait() }))"
     }
 
-    @Test("Each kind of wait that ends in vain reports the newest 50 lines of the daemon's log")
+    @Test("A wait in vain reports the newest 50 lines of the daemon's log")
     func log() async throws {
         try await Evidence.collect {
             let daemon = try await verbose()
@@ -39,14 +39,14 @@ import Testing
         }
     }
 
-    @Test("Outside of a journey the daemons of the test itself are reported")
+    @Test("Outside of a journey, the daemons of the test itself are reported")
     func test() async throws {
         let daemon = try await verbose()
         let report = try await report { try await eventually("the end", within: Self.moment) { false } }
         #expect(report.contains("process \(daemon.process.pid)"))
     }
 
-    @Test("A wait that asks again and again reports the last three answers and the number of tries")
+    @Test("A repeated wait reports the last three answers and the number of tries")
     func answers() async throws {
         try await Evidence.collect {
             let server = try ScriptedServer { peer in
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test("Reports that take time are added once, when the failure leaves the test's world")
+    @Test("Reports that take time are added once")
     func slowReports() async throws {
         let inner = EventRecorder<String>()
         let outer = try await report {
@@ -84,7 +84,7 @@ import Testing
         #expect(outer.contains("\n  The test's clock: noon"))
     }
 
-    @Test("Nothing is added to a failure that isn't a wait's, and no answer of another world is reported")
+    @Test("Only the failure of a wait is extended with a report")
     func others() async throws {
         await Evidence.collect {
             Evidence.note { "an answer of another world" }

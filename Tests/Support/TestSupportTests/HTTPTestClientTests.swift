@@ -32,7 +32,7 @@ import Testing
         #expect(try response.decode(Body.self) == Body(b: [1]))
     }
 
-    @Test("Pipelined responses are read in order, each by its own framing")
+    @Test("Pipelined responses are read in order")
     func pipelining() async throws {
         let server = try ScriptedServer { peer in
             for _ in 0..<6 { peer.readHead() }

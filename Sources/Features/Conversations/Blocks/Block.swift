@@ -3,10 +3,10 @@ package import FoundationEssentials
 import Postgres
 package import Wire
 
-/// A person that a device doesn't want to meet, as the device knew the person.
+/// A user that a device doesn't want to meet, identified as the device knew the user.
 package struct Block: Sendable, Hashable {
     package enum Label: Sendable, Hashable {
-        /// A name in conversations.
+        /// The user's name in conversations.
         case name(String)
         /// The partner of a match, by the title and start of the partner's task.
         case partner(title: String, startsAt: Instant)
@@ -48,11 +48,11 @@ extension Block {
     }
 }
 
-/// The request to block a person: `{deviceId}` with one of `name` and `taskId`.
+/// The body of a request to block a user: `{deviceId}` with one of `name` and `taskId`.
 package struct BlockRequest: Sendable, Hashable {
     package enum Target: Sendable, Hashable {
         case name(UserName)
-        /// The partner in this task of the device.
+        /// The partner of this task, which must belong to the device.
         case partner(task: UUID)
     }
 

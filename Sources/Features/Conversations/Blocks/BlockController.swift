@@ -6,8 +6,8 @@ import Observability
 import Server
 import Wire
 
-/// Manages the people that a device doesn't want to meet, as partners or in conversations: `/blocks`. The blocked
-/// people aren't notified.
+/// Manages the users that a device doesn't want to meet, as partners or in conversations: `/blocks`. Blocked users
+/// aren't notified.
 struct BlockController: RouteCollection {
     private let store: BlockStore
     private let identities: IdentityVerifier
@@ -59,7 +59,7 @@ struct BlockController: RouteCollection {
         if let failure {
             log.warning("failed to match tasks after a block was undone", ["error": .string("\(failure)")])
         }
-        // The two people may be partners now.
+        // A block may have dissolved a match of the two users.
         events.eventWritten()
         return .json(Array("{}".utf8))
     }

@@ -4,7 +4,7 @@ package import Postgres
 
 /// The blocks in the database. Every operation except undoing a block is one statement.
 package struct BlockStore: Sendable {
-    /// The maximum number per device.
+    /// The maximum number of blocks of a device.
     static let perDevice = 1_000
     /// The number of blocks on a page.
     package static let pageCount = 100
@@ -56,16 +56,16 @@ package struct BlockStore: Sendable {
         }
     }
 
-    /// Undoes a block, and matches what the block kept apart.
+    /// Undoes a block, and matches waiting tasks that it kept apart.
     ///
-    /// - Returns: Why nothing was matched, if that failed. The block is undone nevertheless.
+    /// - Returns: The error if the matching failed. The block is undone nevertheless.
     @discardableResult
     package func unblock(_ id: UUID, by device: DeviceID) async throws -> (any Error)? {
         let row = try await database.query(Self.unblock, [.text(device.text), .text(id.text)])[0]
         guard let other = try row.optionalString("other") else {
             throw RequestError(status: 404, code: "no_such_block", reason: "This device has no block with this id.")
         }
-        // Tasks that were registered until now saw the block.
+        // Tasks registered before this moment weren't matched because of the block.
         do {
             try await UnavailabilityRetries.run {
                 _ = try await database.query(Self.pairAfter, [.text(device.text), .text(other)])
@@ -76,9 +76,9 @@ package struct BlockStore: Sendable {
         }
     }
 
-    /// Returns blocks, the latest first.
+    /// Returns a page of blocks, the latest first.
     ///
-    /// - Parameter last: The page begins after this one.
+    /// - Parameter last: The last block of the previous page. `nil` for the first page.
     /// - Returns: A page, and whether there may be more.
     package func blocks(of device: DeviceID, before last: UUID? = nil) async throws -> (blocks: [Block], hasMore: Bool)
     {

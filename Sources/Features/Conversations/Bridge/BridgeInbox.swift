@@ -4,13 +4,13 @@ import Domain
 import Observability
 import Postgres
 
-/// Stores messages from the broker one after the other, and acknowledges each after its commit.
+/// Stores messages from the broker, one after the other. Acknowledges each after its commit.
 final class BridgeInbox: Sendable {
     /// Stores a message and notifies its subscribers. Returns whether it is new.
     typealias Receive = @Sendable (IncomingMessage) async throws -> Bool
 
     private static let retryPause: Duration = .seconds(1)
-    /// The number of attempts for a message that the database refuses for its own reasons.
+    /// The maximum number of attempts for a message that the database refuses although it is available.
     private static let tries = 5
 
     private let receive: Receive
@@ -25,7 +25,7 @@ final class BridgeInbox: Sendable {
         self.log = log
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     func delivered(_ delivery: AMQPDelivery) { change { $0.append(delivery) } }
     func lost() { change { $0.lost() } }
@@ -38,8 +38,10 @@ final class BridgeInbox: Sendable {
         Task { [timer] in await timer.wake() }
     }
 
-    // MARK: What is done
+    // MARK: Work
 
+    /// Stores messages until ``stop()``.
+    ///
     /// - Parameter connection: The connection that received the messages.
     func run(_ connection: AMQPConnection) async {
         // The verdict is kept between attempts, so that a generated id stays the same.
@@ -73,7 +75,7 @@ final class BridgeInbox: Sendable {
         }
     }
 
-    /// Messages that arrive meanwhile don't shorten the pause.
+    /// Waits before another attempt. Messages that arrive meanwhile don't shorten the pause.
     private func pause() async {
         let end = MonotonicTime.now() + Self.retryPause
         while MonotonicTime.now() < end, !queue.withLock({ $0.isStopping }) {
@@ -81,7 +83,7 @@ final class BridgeInbox: Sendable {
         }
     }
 
-    /// Stores the message of a verdict.
+    /// Stores the message of a verdict, and returns how to answer the broker.
     func settle(_ verdict: BridgeMessage.Verdict, attempt: Int) async -> Settlement {
         switch verdict {
         case .own: return .acknowledged(.own)

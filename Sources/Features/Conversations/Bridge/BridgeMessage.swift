@@ -15,9 +15,9 @@ import Wire
 /// `date` is in seconds from 2001, Swift's default encoding of dates. Clients may leave out `id`, `date` and
 /// `conversation`.
 enum BridgeMessage {
-    /// 2001-01-01T00:00:00Z in seconds since 1970.
+    /// The reference date of Swift's coding of dates: 2001-01-01T00:00:00Z, in epoch seconds.
     private static let referenceDate = 978_307_200
-    /// In bytes: far more than any escaped content needs.
+    /// The maximum size of a body in bytes. It is far more than any escaped content needs.
     static let longestBody = 65_536
 
     static func outgoing(_ content: BridgeStore.Outgoing.Content) -> AMQPMessage {
@@ -34,13 +34,13 @@ enum BridgeMessage {
             to: BridgeTopology.exchange.name, key: content.routingKey, json.bytes,
             properties: AMQPProperties(
                 contentType: "application/json", messageID: message.id.text, appID: BridgeTopology.appID,
-                // A client whose queue survives a restart of the broker finds the message there.
+                // The message survives a restart of the broker, if the client's queue does.
                 isPersistent: true))
     }
 
     /// The action for a received message.
     enum Verdict: Equatable {
-        /// This server sent the message, so there is nothing to do.
+        /// This server sent the message, so it is already stored.
         case own
         case store(IncomingMessage)
         case reject(RejectionReason)
@@ -50,10 +50,12 @@ enum BridgeMessage {
         verdict(appID: delivery.properties.appID, routingKey: delivery.routingKey, body: delivery.body)
     }
 
-    /// - Parameter body: `nil` if it was too long.
+    /// Returns the action for a received message.
+    ///
+    /// - Parameter body: The message's body. `nil` if it was too long.
     static func verdict(appID: String?, routingKey: String, body: [UInt8]?) -> Verdict {
         guard appID != BridgeTopology.appID else { return .own }
-        // A user's name has no other characters, so none of these users exists.
+        // The names of users have no other characters, so the key names a user that can't exist.
         guard let participants = try? participants(of: routingKey) else { return .reject(.routingKey) }
         guard let body, let members = try? RequestFields.decode(Members.self, from: body),
             let id = members.id.map(UUID.init(text:)) ?? UUID()
@@ -73,12 +75,13 @@ enum BridgeMessage {
         try routingKey.split(separator: ".", omittingEmptySubsequences: false).map { try UserName(String($0)) }
     }
 
-    /// Other members are ignored, including `date`: the stored date is the time of storing.
+    /// The members that are read. Others are ignored, including `date`, because the stored date is the time of storing.
     private struct Members: Decodable {
         let id: String?
         let content: String
         let author: String
-        /// `nil` also for an id of another system, such as Firestore's. The routing key then decides.
+        /// The conversation. `nil` if the id is missing or belongs to another system, such as Firestore. The routing
+        /// key then decides.
         let conversation: UUID?
 
         init(from decoder: any Decoder) throws {
@@ -93,17 +96,17 @@ enum BridgeMessage {
 
 /// The reason why a received message isn't stored.
 enum RejectionReason: String, Sendable, CaseIterable {
-    /// A word of it can't be a user's name.
+    /// A word of the routing key can't be a user's name.
     case routingKey = "routing_key"
     /// The author isn't a participant.
     case author
     /// The message is malformed or empty.
     case malformed
-    /// A participant isn't a user, or the message breaks a rule of conversations: other participants, another message
-    /// with this id, or a block.
+    /// A participant isn't a user, or the message breaks a rule of conversations. The rules concern other participants,
+    /// another message with this id, and blocks.
     case refused
     /// The storage limit is reached.
     case full
-    /// The database can't store it.
+    /// The database can't store the message.
     case failed
 }

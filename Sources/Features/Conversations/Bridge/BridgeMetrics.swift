@@ -1,14 +1,15 @@
 package import Observability
 import Synchronization
 
-/// The counters of the bridge. Any thread.
+/// The counters of the bridge. Can be used on any thread.
 package final class BridgeMetrics: Sendable {
     enum Sending: String, Sendable, CaseIterable {
-        /// The broker has confirmed it.
+        /// The broker has confirmed the message.
         case confirmed
-        /// Sending failed. The bridge tries again.
+        /// Sending the message failed. The bridge tries again.
         case failed
-        /// A queue refused the message for good. The other queues have it.
+        /// A queue refused the message several times, so it was given up for this queue. The other queues have the
+        /// message.
         case refused
         /// The message was deleted meanwhile.
         case gone

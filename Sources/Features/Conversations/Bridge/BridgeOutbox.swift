@@ -4,17 +4,18 @@ import Domain
 import Observability
 import Postgres
 
-/// Publishes stored messages to the broker, in order, and repeats each until it is confirmed. ``OutboxState`` decides.
+/// Publishes stored messages to the broker in order, and repeats each until the broker confirms it. ``OutboxState``
+/// decides what to do.
 ///
-/// A confirmed message that couldn't be removed from the outbox is published again, as is one with an unknown outcome.
-/// Repeats have the same `message_id`. A message that a full queue refuses, while all other queues have it, is repeated
-/// alone a few times and then abandoned: the queue's owner may never come back.
+/// A message is published again if its outcome is unknown, or if it was confirmed but couldn't be removed from the
+/// outbox. Repeats have the same `message_id`. If a full queue refuses a message that all other queues accepted, the
+/// message is repeated alone a few times. It is then given up, because the queue's owner may never return.
 final class BridgeOutbox: Sendable {
     private static let batch = 32
-    /// How long a killed daemon keeps the others from publishing. A batch takes less, unless the broker hardly
-    /// responds.
+    /// The time for which a killed daemon keeps other daemons from publishing. A batch takes less time, unless the
+    /// broker hardly responds.
     private static let lease: Duration = .seconds(10)
-    /// The number of attempts for a message that a queue refuses.
+    /// The maximum number of attempts for a message that a queue refuses.
     private static let tries = 3
 
     private let store: BridgeStore
@@ -28,8 +29,8 @@ final class BridgeOutbox: Sendable {
     private let rejections = Locked<[Int: Int]>([:])
 
     /// - Parameters:
-    /// - settlingTime: The time between a new connection and the first message.
-    /// - publish: Returns when the broker has confirmed all messages.
+    ///   - settlingTime: The time between a new connection and the first message.
+    ///   - publish: Publishes messages. Returns when the broker has confirmed them all.
     init(
         store: BridgeStore, metrics: BridgeMetrics, log: Log, settlingTime: Duration = OutboxState.settlingTime,
         publish: @escaping @Sendable ([AMQPMessage]) async throws(AMQPError) -> Void
@@ -41,7 +42,7 @@ final class BridgeOutbox: Sendable {
         self.publish = publish
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     func lookAgain() { change { $0.lookAgain() } }
     func connected() { change { $0.connected(at: .now()) } }
@@ -55,7 +56,7 @@ final class BridgeOutbox: Sendable {
         Task { [timer] in await timer.wake() }
     }
 
-    // MARK: What is done
+    // MARK: Work
 
     func run() async {
         while true {
@@ -64,7 +65,7 @@ final class BridgeOutbox: Sendable {
                 let outcome = await round()
                 state.withLock { $0.ended(outcome, at: .now(), random: .random(in: 0..<1)) }
             case .see:
-                // A failure is harmless: the next attempt reports it.
+                // A failure is harmless, because the next attempt reports again.
                 if let waiting = try? await store.see() { metrics.waits(waiting) }
             case .sleep(let duration): await timer.sleep(for: duration)
             case .end: return await release()
@@ -80,7 +81,8 @@ final class BridgeOutbox: Sendable {
             case .held(let time): return .held(for: time)
             case .messages(let messages):
                 guard !messages.isEmpty else { return .done(mayBeMore: false) }
-                // The query may have taken so long that the connection is a new one.
+                // The connection may have been replaced during the query. Clients need time before messages are
+                // published on a new one.
                 guard state.withLock({ $0.maySend(at: .now()) }) else {
                     await release()
                     return .brokerFailed
@@ -90,7 +92,7 @@ final class BridgeOutbox: Sendable {
                     rejected = try await send(messages)
                 } catch {
                     note(error.message)
-                    // Another daemon may have a working broker.
+                    // Another daemon may have a connection to a working broker.
                     await release()
                     return .brokerFailed
                 }
@@ -99,7 +101,7 @@ final class BridgeOutbox: Sendable {
                 try await store.finish(finished)
                 metrics.waits(max(0, taken.waiting - finished.count))
                 note(rejected.isEmpty ? nil : AMQPError.rejected(places: Array(rejected.indices)).message)
-                // Later messages wait only for the pause.
+                // The refused messages are repeated after a pause, for which later messages wait, too.
                 return again.isEmpty ? .done(mayBeMore: messages.count == Self.batch) : .brokerFailed
             }
         } catch {
@@ -109,7 +111,7 @@ final class BridgeOutbox: Sendable {
         }
     }
 
-    /// Lets another daemon take the outbox at once. If that fails, the lease ends by itself.
+    /// Ends the lease, so that another daemon can take the outbox at once. If this fails, the lease expires.
     private func release() async {
         do {
             try await store.release()
@@ -120,8 +122,10 @@ final class BridgeOutbox: Sendable {
         }
     }
 
+    /// Publishes messages.
+    ///
     /// - Returns: The messages that a queue refused.
-    /// - Throws: If possibly no message arrived.
+    /// - Throws: An error if the broker may have received none of the messages.
     private func send(_ messages: [BridgeStore.Outgoing]) async throws(AMQPError) -> [BridgeStore.Outgoing] {
         let sent = messages.filter { $0.content != nil }
         var rejected: [BridgeStore.Outgoing] = []
@@ -139,7 +143,9 @@ final class BridgeOutbox: Sendable {
         return rejected
     }
 
-    /// - Returns: The positions of messages that must be repeated.
+    /// Counts refusals.
+    ///
+    /// - Returns: The positions of messages that must be published again.
     private func tryAgain(_ rejected: [BridgeStore.Outgoing]) -> Set<Int> {
         rejections.withLock { rejections in
             let counts = rejected.map { ($0.place, (rejections[$0.place] ?? 0) + 1) }
@@ -150,7 +156,7 @@ final class BridgeOutbox: Sendable {
         }
     }
 
-    /// Logs each reason once.
+    /// Logs a failure, unless it is the same as the last one.
     private func note(_ failure: String?) {
         let isNew = lastFailure.withLock { last in
             defer { last = failure }

@@ -1,7 +1,7 @@
 package import AMQP
 import Basics
 
-/// Tests whether a broker can carry conversations: declares exchange and queue as the daemon does, and consumes
+/// Tests whether a broker can carry conversations. Declares the exchange and the queue as the daemon does, and consumes
 /// nothing.
 package enum BridgeProbe {
     package enum Outcome: Equatable {

@@ -18,14 +18,14 @@ package struct BridgeStore: Sendable {
 
     /// A message for the broker.
     package struct Outgoing: Sendable, Hashable {
-        /// The message's position in the outbox.
+        /// The message. `nil` if it or all its recipients were deleted.
         package let place: Int
         /// `nil` if the message or all its recipients were deleted.
         package let content: Content?
 
         package struct Content: Sendable, Hashable {
             package let message: ConversationMessage
-            /// The names of the participants when it was sent, in order, separated by dots.
+            /// The names of the participants at the time of sending, in order, separated by dots.
             package let routingKey: String
 
             package init(message: ConversationMessage, routingKey: String) {
@@ -42,9 +42,9 @@ package struct BridgeStore: Sendable {
 
     package struct Taken: Sendable, Hashable {
         package enum Kind: Sendable, Hashable {
-            /// The messages in order, at most as many as requested.
+            /// The first messages, in order. At most the requested number.
             case messages([Outgoing])
-            /// Another daemon sends for at least this time.
+            /// Another daemon publishes messages for at least this time.
             case held(for: Duration)
         }
 
@@ -56,13 +56,13 @@ package struct BridgeStore: Sendable {
     private let database: PostgresClient
     private let daemon: UUID
 
-    /// - Parameter daemon: Identifies this daemon to the others.
+    /// - Parameter daemon: This daemon's id.
     package init(database: PostgresClient, daemon: UUID) {
         self.database = database
         self.daemon = daemon
     }
 
-    /// Records that a daemon has a broker. For a week from then on, messages are written to the outbox.
+    /// Records that a daemon has a broker. For a week after this, messages are written to the outbox.
     ///
     /// - Returns: The number of waiting messages, counted up to 10,000.
     @discardableResult
@@ -70,7 +70,7 @@ package struct BridgeStore: Sendable {
         try await database.query(Self.see, [])[0].integer("waiting")
     }
 
-    /// Takes the first messages. Other daemons receive none until the lease ends.
+    /// Takes the first messages, and a lease. Other daemons get no messages until the lease ends.
     package func take(limit: Int, lease: Duration) async throws -> Taken {
         let rows = try await database.query(
             Self.take, [.text(daemon.text), .integer(limit), .double(lease / .seconds(1))])
@@ -92,7 +92,7 @@ package struct BridgeStore: Sendable {
         return Outgoing.Content(message: try ConversationMessage(row), routingKey: key)
     }
 
-    /// Deletes messages that the broker has, or that nobody may receive.
+    /// Deletes messages that the broker has accepted, or that have no recipient any more.
     package func finish(_ messages: [Outgoing]) async throws {
         _ = try await database.query(Self.finish, [.integerArray(messages.map(\.place))])
     }

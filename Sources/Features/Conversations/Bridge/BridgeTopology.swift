@@ -1,20 +1,21 @@
 import AMQP
 
-/// The broker's objects for conversations: a shared exchange, and one queue for all daemons.
+/// The broker's objects for conversations: one exchange, and one queue that all daemons share.
 enum BridgeTopology {
-    /// A client that declares it differently is refused with 406.
+    /// The exchange that clients and daemons share. The broker refuses a client that declares it differently with 406.
     static let exchange = AMQPExchange("conv", .topic)
-    /// Shared by all daemons. Other queues of this exchange, `<user>.conv`, belong to clients and must not be consumed
-    /// here. Persistent messages survive a restart of the broker. Only one daemon receives messages at a time, so that
-    /// their order is kept.
+    /// The queue that all daemons share. Only one daemon consumes it at a time, so that messages stay in order.
+    /// Persistent messages survive a restart of the broker. The other queues of the exchange, `<user>.conv`, belong to
+    /// clients, and daemons must not consume them.
     static let queue = AMQPQueue("letsswitch.bridge", isDurable: true, isSingleConsumer: true)
-    /// Marks messages from this server.
+    /// The `app_id` of messages from this server.
     static let appID = "letsswitch"
 
     /// The maximum number of unacknowledged messages.
     private static let ahead: UInt16 = 100
 
-    /// The maximum time for which the bridge receives nothing after the exchange or binding was deleted.
+    /// The interval of repeated declarations. If the exchange or the binding was deleted, the bridge receives nothing
+    /// until then.
     static let declaresEvery: Duration = .seconds(5)
 
     static let publishing: [AMQPDeclaration] = [.exchange(exchange), .confirms]

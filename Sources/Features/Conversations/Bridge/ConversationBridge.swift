@@ -3,10 +3,11 @@ import Basics
 import Domain
 import Observability
 
-/// Connects conversations with clients of RabbitMQ: messages stored here are published there, and messages published
+/// Connects conversations with clients of RabbitMQ. Messages stored here are published there, and messages published
 /// there are stored here.
 ///
-/// It needs two connections, because librabbitmq blocks: if the broker stops reading, messages from it still arrive.
+/// The bridge uses two connections, because librabbitmq blocks. If the broker accepts nothing, its messages still
+/// arrive.
 package final class ConversationBridge: Service {
     private let store: BridgeStore
     private let publisher: AMQPConnection
@@ -16,9 +17,9 @@ package final class ConversationBridge: Service {
     private let metrics: BridgeMetrics
     private let log: Log
     private let connections = Locked(BridgeConnectionPair())
-    /// The task of ``run()`` besides the connections.
+    /// The task that ``run()`` starts in addition to the connections.
     private let working = Locked<Task<Void, Never>?>(nil)
-    /// The time for closing the connections during a stop.
+    /// The part of the time for stopping that is reserved for closing the connections.
     private static let closing: Duration = .seconds(2)
 
     /// - Parameter receive: Stores a message and notifies its subscribers. Returns whether it is new.
@@ -45,22 +46,22 @@ package final class ConversationBridge: Service {
         inbox = BridgeInbox(metrics: metrics, log: log, receive: receive)
     }
 
-    /// Registers in the database that there is a broker. From then on stored messages wait for it.
+    /// Registers in the database that there is a broker. From then on, stored messages wait for it.
     package func enter() async throws {
         try await store.see()
     }
 
-    /// Reports that messages may have been stored.
+    /// Wakes the bridge, because messages may have been stored.
     package func lookAgain() { outbox.lookAgain() }
 
-    // MARK: Life
+    // MARK: Start and stop
 
     package func run() async {
         publisher.start { [self] event in
             switch event {
             case .connected:
                 outbox.connected()
-                // The exchange may have been deleted, and its binding with it.
+                // The exchange may have been deleted together with its binding.
                 consumer.declareAgain()
             case .lost: outbox.lost()
             case .delivered, .blocked, .unblocked: break
@@ -87,7 +88,7 @@ package final class ConversationBridge: Service {
     package func stop(within limit: Duration) async {
         outbox.stop()
         inbox.stop()
-        // Waits for messages in progress to be confirmed and acknowledged. Otherwise they would be repeated.
+        // Waits until messages in progress are confirmed and acknowledged. Otherwise they would be repeated.
         let work = working.withLock { $0 }
         await work?.ends(within: max(.zero, limit - Self.closing))
         async let published: Void = publisher.stop()
@@ -109,7 +110,7 @@ package final class ConversationBridge: Service {
     }
 }
 
-/// The two connections of the bridge. It is up if both are.
+/// The two connections of the bridge. The bridge is up if both are.
 struct BridgeConnectionPair: Sendable {
     enum Side: Hashable, Sendable {
         case publisher, consumer
@@ -124,7 +125,9 @@ struct BridgeConnectionPair: Sendable {
     /// The last reported state.
     private var last: News?
 
-    /// - Returns: The state to report, if it has changed.
+    /// Handles an event of one connection.
+    ///
+    /// - Returns: The state to report. `nil` if it hasn't changed.
     mutating func take(_ event: AMQPEvent, of side: Side) -> News? {
         let news: News
         switch event {

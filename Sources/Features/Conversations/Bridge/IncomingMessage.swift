@@ -2,12 +2,12 @@ package import Domain
 package import FoundationEssentials
 import Postgres
 
-/// A message that a user sent through a broker.
+/// A message that a user sent through the broker.
 package struct IncomingMessage: Sendable, Hashable {
     package let id: UUID
     package let content: String
     package let author: UserName
-    /// `nil` for the conversation of exactly these participants.
+    /// The conversation. `nil` for the conversation of exactly these participants.
     package let conversation: UUID?
     /// The participants, including the author.
     package let participants: [UserName]
@@ -25,8 +25,8 @@ package struct IncomingMessage: Sendable, Hashable {
 }
 
 extension ConversationStore {
-    /// Stores the message, unless it is stored already. It goes to its conversation if the participants are the same,
-    /// otherwise to the conversation of the two or to a new one.
+    /// Stores the message, unless it is already stored. The message goes to the named conversation if its participants
+    /// are the same. Otherwise it goes to the conversation of the two users, or to a new one.
     package func receive(_ message: IncomingMessage) async throws -> Sent {
         try await writer.store(
             Statement.receive,

@@ -1,6 +1,6 @@
 import AMQP
 
-/// The unhandled messages from the broker, in order. The broker limits their number.
+/// The messages from the broker that aren't handled yet, in order. The broker limits their number.
 struct IncomingQueue: Sendable {
     enum Step: Equatable {
         case take(AMQPDelivery, attempt: Int)
@@ -9,13 +9,13 @@ struct IncomingQueue: Sendable {
     }
 
     private var deliveries: [AMQPDelivery] = []
-    /// The number of attempts for the first message.
+    /// The number of attempts to store the first message.
     private var attempts = 0
     private(set) var isStopping = false
 
     mutating func append(_ delivery: AMQPDelivery) { deliveries.append(delivery) }
 
-    /// Clears the queue, because the connection was lost and the broker delivers all again.
+    /// Clears the queue after the connection was lost. The broker delivers all its messages again.
     mutating func lost() {
         deliveries.removeAll()
         attempts = 0
@@ -23,7 +23,7 @@ struct IncomingQueue: Sendable {
 
     mutating func stop() { isStopping = true }
 
-    /// Doesn't count the last attempt, because the message didn't cause its failure.
+    /// Uncounts the last attempt, because it didn't fail because of the message.
     mutating func wasNoAttempt() { attempts = max(0, attempts - 1) }
 
     /// Returns the next step. The first message stays until ``finished(_:)``.
@@ -46,8 +46,8 @@ enum Settlement: Equatable {
     /// The message was handled, so the broker may delete it.
     case acknowledged(BridgeMetrics.Receiving)
     case rejected(RejectionReason)
-    /// Try again, a limited number of times.
+    /// Try again, up to a maximum number of attempts.
     case again
-    /// Try again without limit: the database is unavailable or being migrated.
+    /// Try again without a limit, because the database is unavailable or being migrated.
     case later
 }

@@ -1,6 +1,7 @@
 import Basics
 
-/// The state of the outbox. It decides; ``BridgeOutbox`` acts. Time and random numbers are arguments.
+/// Decides the next step of the outbox, which ``BridgeOutbox`` performs. A value type: time and random numbers are
+/// arguments.
 ///
 /// ```
 /// | the broker is | messages may wait | no messages known | after a failure, or while another daemon publishes |
@@ -9,23 +10,23 @@ import Basics
 /// | unavailable   | sleeps            | sleeps            | sleeps                                              |
 /// ```
 ///
-/// It also checks for messages regularly. While the broker is unavailable, it tells the database that this daemon waits
-/// for it.
+/// The outbox also checks for messages regularly. While the broker is unavailable, the outbox reports to the database
+/// that this daemon waits for the broker.
 struct OutboxState: Sendable, Hashable {
     /// The maximum time between two checks.
     static let heartbeat: Duration = .seconds(300)
-    /// The interval at which the number of waiting messages is reported while the broker is unavailable.
+    /// The time between two reports to the database while the broker is unavailable.
     static let unavailableHeartbeat: Duration = .seconds(30)
-    /// The time for clients to declare their queues after a new connection. The broker may have just restarted, even if
+    /// The time after a new connection for clients to declare their queues. The broker may have just restarted, even if
     /// this daemon is new. RMQClient reconnects after 4 seconds, bunny after 5.
     static let settlingTime: Duration = .seconds(10)
-    /// The pause before another attempt if the database is unavailable.
+    /// The pause before another attempt after an error of the database.
     private static let databasePause: Duration = .seconds(1)
 
     enum Step: Hashable {
         /// Take messages, publish them, and remove them.
         case round
-        /// Tell the database that this daemon has a broker.
+        /// Report to the database that this daemon has a broker.
         case see
         case sleep(Duration)
         case end
@@ -33,7 +34,7 @@ struct OutboxState: Sendable, Hashable {
 
     /// The result of a round.
     enum Outcome: Hashable {
-        /// All messages, or the maximum of one round, were published.
+        /// The messages of this round were published. `mayBeMore` is `true` if the round was full.
         case done(mayBeMore: Bool)
         case held(for: Duration)
         case brokerFailed
@@ -57,7 +58,7 @@ struct OutboxState: Sendable, Hashable {
         lookedAt = now
     }
 
-    /// Whether messages may be published now.
+    /// Returns whether messages may be published now.
     func maySend(at now: MonotonicTime) -> Bool { isConnected && now >= settledAt }
 
     mutating func next(at now: MonotonicTime) -> Step {
@@ -69,14 +70,14 @@ struct OutboxState: Sendable, Hashable {
         guard isDue || isConnected && hasNews else { return .sleep(heartbeat - (now - lookedAt)) }
         lookedAt = now
         guard isConnected else { return .see }
-        // Messages stored from now on need another round.
+        // Messages that are stored from now on need another round.
         hasNews = false
         return .round
     }
 
-    // MARK: What happens
+    // MARK: Events
 
-    /// Reports that messages may have been stored.
+    /// Records that messages may have been stored.
     mutating func lookAgain() { hasNews = true }
 
     mutating func connected(at now: MonotonicTime) {
@@ -91,7 +92,9 @@ struct OutboxState: Sendable, Hashable {
 
     mutating func stop() { isStopping = true }
 
-    /// - Parameter random: In 0..<1.
+    /// Records the end of a round.
+    ///
+    /// - Parameter random: A random number in 0..<1.
     mutating func ended(_ outcome: Outcome, at now: MonotonicTime, random: Double) {
         switch outcome {
         case .done(let mayBeMore):

@@ -7,13 +7,13 @@ import Wire
 final class CableConversationSink: ConversationSink {
     private unowned let transport: SubscriptionTransport
     private let isOfOne: Bool
-    /// Whether presence is sent as ordinary messages.
+    /// Whether the client asked for presence as ordinary messages.
     private let sendsPresence: Bool
-    /// Presence in the extended protocol.
+    /// The present users, for the extended protocol.
     private var present: PresentUsers
-    /// The messages of a read page that weren't sent yet.
+    /// The messages of the page that was read, without those already sent.
     private var unsent: ArraySlice<KeptContent> = []
-    /// Set by ``ConversationSubscription`` while it is subscribed.
+    /// The subscriber. ``ConversationSubscription`` sets it while it is subscribed.
     var subscriber: ConversationSubscriber?
 
     init(_ transport: SubscriptionTransport, isOfOne: Bool, sendsPresence: Bool) {
@@ -37,13 +37,13 @@ final class CableConversationSink: ConversationSink {
         }
     }
 
-    /// Sends a repeated message again, to its sender only. A new message arrives through the conversation. The message's
-    /// position in the history stays the same.
+    /// Sends a repeated message again, only to its sender. A new message arrives through the conversation. The client's
+    /// position in the history doesn't change.
     private func answer(_ sent: ConversationStore.Sent) {
         guard let subscriber else { return }
         for entry in sent.entries where !entry.isNew {
             for message in entry.page.messages where subscriber.isPast(message) {
-                // A read message is sent in its order.
+                // The message is in the page that is being sent, so it arrives in its order.
                 guard !unsent.contains(where: { $0.contains(message) }) else { continue }
                 transport.send(ConversationEvent.message(message, routingKey: entry.page.routingKey).content)
             }
@@ -52,7 +52,7 @@ final class CableConversationSink: ConversationSink {
 
     func send(_ batch: SubscriberMessages) {
         let contents = batch.form(make: ConversationContents.init)
-        // Read messages are sent as the peer receives them.
+        // The messages of a page that was read for this subscriber are sent at the peer's pace.
         guard batch.shared == nil else {
             for index in batch.messages.indices { send(contents[index]) }
             return
@@ -65,9 +65,9 @@ final class CableConversationSink: ConversationSink {
         while transport.hasRoom, let content = unsent.popFirst() { send(content) }
     }
 
-    /// Continues after the peer has received what was sent.
+    /// Sends more messages of the page after the peer has received the earlier ones.
     ///
-    /// - Returns: Whether everything was sent. Otherwise more of the read messages are sent now.
+    /// - Returns: Whether no messages were left, so that everything is sent.
     func sendsAll() -> Bool {
         guard unsent.isEmpty else {
             sendUnsent()
@@ -85,14 +85,14 @@ final class CableConversationSink: ConversationSink {
     func caughtUp() { transport.confirmHistory() }
 
     func end(_ cause: ConversationSinkEnd) {
-        // The connection has the same ticket. It ends itself and sends the reason.
+        // The whole connection has the same ticket. The connection ends itself and sends the reason.
         if case .expired = cause { return }
         transport.revoke()
     }
 
     // MARK: Presence in the extended protocol
 
-    /// Presence isn't sent to a subscription for all conversations.
+    /// Whether presence is sent. A subscription to all conversations doesn't receive it.
     var wantsPresence: Bool { sendsPresence || wantsPresenceAlone }
     var wantsPresenceAlone: Bool { transport.isExtended && isOfOne }
 

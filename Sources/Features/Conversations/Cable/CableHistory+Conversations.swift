@@ -3,14 +3,14 @@ import FoundationEssentials
 import Wire
 
 extension CableHistory {
-    /// The conversations that it names.
+    /// The conversations that the client's history names.
     var conversations: [UUID] { positions.compactMap { Topic.conversation(named: $0.stream) } }
 
-    /// Returns the offset from which to repeat each conversation. `nil` if the messages no longer exist, the member may
-    /// not read the conversation, or the conversation has begun again.
+    /// Returns the offset from which to repeat each conversation. Returns `nil` if messages are no longer stored, if
+    /// the member may not read a conversation, or if a conversation has begun again.
     ///
-    /// - Parameter after: The offset from which the subscription starts in any case, unless the client has received
-    ///   more.
+    /// - Parameter after: The offsets from which the subscription starts. A client that has received more continues
+    ///   after that.
     func starts(
         in kept: [UUID: KeptHistory], after: [UUID: Int] = [:], for member: ConversationMember
     ) -> [UUID: Int]? {

@@ -10,13 +10,13 @@ struct ChatNotices: DeviceHintSubscription {
     private let shard: ConversationShard
     private let watch: ConversationWatch
 
-    /// Sends hints until ``end()``. Returns `nil` if the subscriber may not receive any conversation.
+    /// Sends hints until ``end()``. Returns `nil` if the identity names no device.
     init?(for identity: Identity, of conversations: Conversations, to transport: SubscriptionTransport) {
         guard let member = try? ConversationMember(identity) else { return nil }
         shard = conversations.shard(on: transport.reactor, loop: transport.loop)
         watch = shard.watches.add(member) { [unowned transport] publication in
             guard let chat = publication.chat else { return }
-            // Encoded once for all subscriptions with this identifier.
+            // The hint is encoded once for all subscriptions with this identifier.
             transport.send(
                 publication.form {
                     SharedContents([

@@ -5,7 +5,10 @@ import Wire
 
 /// Turns the actions of a subscription into the commands of conversations.
 extension ConversationCommand {
-    /// - Parameter conversation: The subscription's conversation. `nil` if it is for all. Then the action names one.
+    /// Reads an action.
+    ///
+    /// - Parameter conversation: The subscription's conversation. `nil` for a subscription to all conversations, in
+    ///   which each action names one.
     init(_ action: CableAction, in conversation: UUID?) throws(CableActionError) {
         if action.isNamed("speak") {
             self = Self.read { () throws(RequestError) in try Self.message(action.members, in: conversation) }
@@ -18,7 +21,7 @@ extension ConversationCommand {
         }
     }
 
-    /// An invalid command is answered in its order.
+    /// Reads a command. An invalid command becomes one that is answered with the error, in order.
     private static func read(_ command: () throws(RequestError) -> Self) -> Self {
         do throws(RequestError) {
             return try command()
@@ -70,7 +73,7 @@ extension ConversationCommand {
 }
 
 extension JSONObject {
-    /// Reads a count, written as a number or in a string.
+    /// Returns a count that is written as a number or as a string.
     fileprivate func count(_ name: StaticString) -> Int? {
         switch self[name] {
         case .number(let digits)?, .string(let digits)?: Int(String(decoding: digits, as: UTF8.self))

@@ -4,8 +4,8 @@ import Domain
 import FoundationEssentials
 import Wire
 
-/// The channel `{"channel":"ConversationChannel","id":"<uuid>"}`: a conversation from `after` on, or without `id` all
-/// conversations of a device. With `"presence":true` it sends who is present.
+/// A conversation from `after` on: the channel `{"channel":"ConversationChannel","id":"<uuid>"}`. Without `id`, all
+/// conversations of a device. With `"presence":true` it sends the present users.
 struct ConversationChannel: CableChannel {
     let name: StaticString = "ConversationChannel"
     let keepsHistory = true

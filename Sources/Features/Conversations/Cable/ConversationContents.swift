@@ -2,7 +2,7 @@ import Access
 import ActionCable
 import Wire
 
-/// A message in its encoded form, with its position.
+/// A message in its encoded form, with its position in the conversation.
 struct KeptContent {
     let content: CableContent
     let position: CablePosition
@@ -12,7 +12,7 @@ struct KeptContent {
     }
 }
 
-/// Messages in their encoded form, created once for all Action Cable connections of a loop.
+/// The messages of a page in their encoded form, created once for all Action Cable connections of a loop.
 final class ConversationContents {
     private let contents: [KeptContent]
 
@@ -29,7 +29,7 @@ final class ConversationContents {
 }
 
 extension ConversationEvent {
-    /// The message in the form that clients receive.
+    /// The event in the form that Action Cable clients receive.
     var content: CableContent {
         if case .message(let message, _) = self {
             var json = JSONText()

@@ -12,17 +12,18 @@ import Wire
 /// ```
 final class ConversationSubscription: CableSubscription {
     private let member: ConversationMember
-    /// `nil` for all conversations.
+    /// The subscribed conversation. `nil` for all conversations.
     private let conversation: UUID?
     private let after: [UUID: Int]
     private let conversations: Conversations
     private unowned let transport: SubscriptionTransport
-    /// Sends the events.
+    /// Sends the subscriber's events to the subscription.
     private let sink: CableConversationSink
     private var state = State.opening([], [])
-    /// The histories that the client asked for and that weren't read yet.
+    /// The histories that the client has requested and that weren't read yet.
     private var unread: [CableHistory] = []
-    /// The maximum number of them. While the database is unavailable, nothing else limits repeated requests.
+    /// The maximum number of unread histories. While the database is unavailable, no other limit applies to repeated
+    /// requests.
     static let unreadLimit = 8
 
     private enum State {
@@ -43,11 +44,11 @@ final class ConversationSubscription: CableSubscription {
         sink = CableConversationSink(transport, isOfOne: conversation != nil, sendsPresence: wantsPresence)
     }
 
-    // MARK: Coming and going
+    // MARK: Entering and leaving
 
     func open() {
         transport.run { [conversations, device = member.device, only = conversation, history = transport.history] in
-            // Read before the history, so that positions are never later than the history.
+            // The positions are read before the history, so that they are never later than the history.
             let positions = try await conversations.store.positions(of: device)
             var kept: [UUID: KeptHistory]?
             if let history {
@@ -62,17 +63,19 @@ final class ConversationSubscription: CableSubscription {
                 let isInside = conversation.map { own in positions.offsets.contains { $0.conversation == own } }
                 if isInside ?? true { enter(from: positions, kept) } else { transport.reject() }
             case .failure(is RequestError): transport.reject()
-            // While the database is unavailable, the client waits, as it would on a slow network.
+            // While the database is unavailable, the client waits as on a slow network.
             case .failure: transport.retry { [weak self] in self?.open() }
             }
         }
     }
 
+    /// Confirms the subscription, and adds its subscriber.
+    ///
     /// - Parameters:
-    ///   - positions: The positions of its conversations before the confirmation. Later messages are sent.
-    ///   - kept: The histories to repeat, if it resumes.
+    ///   - positions: The positions of the device's conversations before the confirmation. Later messages are sent.
+    ///   - kept: The histories that can be repeated. `nil` if the client doesn't resume.
     private func enter(from positions: ConversationPositions, _ kept: [UUID: KeptHistory]?) {
-        // Performs waiting commands, which may also end the subscription.
+        // Confirming performs commands that arrived earlier. They may end the subscription.
         transport.confirm()
         guard case .opening = state else { return }
         let missed = kept.flatMap { kept in transport.history?.starts(in: kept, after: after, for: member) }
@@ -126,7 +129,7 @@ final class ConversationSubscription: CableSubscription {
         }
     }
 
-    /// Only one history is read at a time.
+    /// Reads the first requested history. Only one is read at a time.
     private func readFirst() {
         guard let history = unread.first else { return }
         transport.run { [conversations, device = member.device, only = conversation] in

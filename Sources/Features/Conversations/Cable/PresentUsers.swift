@@ -1,6 +1,6 @@
 import Wire
 
-/// The users present in a conversation, for a subscription of the extended protocol. A value that decides what to send.
+/// Decides which presence to send to a subscription of the extended protocol. A value type.
 ///
 /// ```
 /// unknown ──present users──► known: changes are sent if the peer wants them
@@ -20,7 +20,7 @@ struct PresentUsers {
         self.sendsJoins = sendsJoins
     }
 
-    /// Handles the peer's request to receive presence, or no longer.
+    /// Handles a request of the peer to start or stop receiving presence.
     mutating func take(_ request: CablePresenceRequest) -> [CablePresence] {
         switch (request, state) {
         case (.join, _): sendsJoins = true
@@ -31,7 +31,7 @@ struct PresentUsers {
         return []
     }
 
-    /// Handles the users that are present now.
+    /// Handles the new list of present users.
     mutating func update(_ users: [String]) -> [CablePresence] {
         defer { state = .known(users) }
         switch state {

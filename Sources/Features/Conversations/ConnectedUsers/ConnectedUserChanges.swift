@@ -1,4 +1,5 @@
-/// The changes of listening users that aren't in the database yet. A value: the present users are an argument.
+/// The changes of users with subscribers that aren't in the database yet. A value type: the current users are an
+/// argument.
 struct ConnectedUserChanges: Sendable, Hashable {
     struct Batch: Sendable, Hashable {
         let came: [String]
@@ -9,16 +10,17 @@ struct ConnectedUserChanges: Sendable, Hashable {
     /// The maximum number of users in one statement.
     private static let limit = 1_000
 
-    /// The users whose first subscriber has come or last has gone since the last write, perhaps both.
+    /// The users whose first subscriber has entered or whose last one has left since the last write. Both may have
+    /// happened.
     private var changed: Set<String> = []
-    /// The users that the database has as listening here.
+    /// The users that the database lists for this daemon.
     private var known: Set<String> = []
     /// The users whose state in the database is unknown, because the outcome of a write was lost.
     private var uncertain: Set<String> = []
 
     mutating func add(_ user: String) { changed.insert(user) }
 
-    /// Takes the next batch to write.
+    /// Removes and returns the next batch to write.
     mutating func take(_ isHere: (String) -> Bool) -> Batch {
         let users = changed.prefix(Self.limit)
         changed.subtract(users)
@@ -33,13 +35,13 @@ struct ConnectedUserChanges: Sendable, Hashable {
         uncertain.subtract(batch.came + batch.left)
     }
 
-    /// The outcome is unknown, so these users are written again with their state at that time.
+    /// Records a failed write. Its outcome is unknown, so these users are written again with their state at that time.
     mutating func failed(_ batch: Batch) {
         changed.formUnion(batch.came + batch.left)
         uncertain.formUnion(batch.came + batch.left)
     }
 
-    /// The database may have lost its rows, so all users are written again.
+    /// Writes all users again, because the database may have lost its rows.
     mutating func repeatAll() {
         changed.formUnion(known)
         uncertain.formUnion(known)

@@ -2,8 +2,8 @@ import Domain
 package import FoundationEssentials
 package import Postgres
 
-/// The users that listen to their conversations on a daemon. They need no notification by other means. Every operation
-/// is one statement. Throws `PostgresError`.
+/// The users with subscribers on a daemon. They need no notification by other means. Every operation is one statement.
+/// Throws `PostgresError`.
 package struct ConnectedUserStore: Sendable {
     /// The names of the statements, for metrics.
     package static let statementNames = [set, remove].map(\.name)
@@ -16,18 +16,18 @@ package struct ConnectedUserStore: Sendable {
     private let database: PostgresClient
     private let daemon: UUID
 
-    /// - Parameter daemon: The id of the daemon.
+    /// - Parameter daemon: This daemon's id.
     package init(database: PostgresClient, daemon: UUID) {
         self.database = database
         self.daemon = daemon
     }
 
-    /// Writes the users that have begun to listen here, and those that have stopped.
+    /// Writes the users whose first subscriber has entered, and those whose last one has left.
     package func set(came: [String], left: [String]) async throws {
         _ = try await database.query(Self.set, [.text(daemon.text), .textArray(came), .textArray(left)])
     }
 
-    /// Deletes the users of this daemon and of dead daemons.
+    /// Deletes the rows of this daemon and of dead daemons.
     package func remove() async throws {
         _ = try await database.query(Self.remove, [.text(daemon.text)])
     }

@@ -2,15 +2,15 @@ import Basics
 package import Observability
 import Postgres
 
-/// Writes the listening users of this daemon to the database, in batches of some milliseconds, because many come and go
-/// at once.
+/// Writes the users with subscribers on this daemon to the database. Changes are gathered for some milliseconds,
+/// because many subscribers come and go at once.
 package final class ConnectedUserWriter: Service {
     private static let pause: Duration = .milliseconds(50)
     private static let retryPause: Duration = .seconds(1)
 
     private struct State {
         var changes = ConnectedUserChanges()
-        /// When the last statement is given up. `nil` until the service stops.
+        /// The time limit of the last statement. `nil` until the service stops.
         var end: MonotonicTime?
     }
 
@@ -32,13 +32,13 @@ package final class ConnectedUserWriter: Service {
         Task { [timer] in await timer.wake() }
     }
 
-    /// Writes all users again, because other daemons considered this one dead and may have deleted its rows.
+    /// Writes all users again, because other daemons considered this daemon dead and may have deleted its rows.
     package func writeAllAgain() async {
         state.withLock { $0.changes.repeatAll() }
         await timer.wake()
     }
 
-    /// Deletes the users of this daemon and of dead daemons, before the first request is answered.
+    /// Deletes the rows of this daemon and of dead daemons. Called before the daemon answers its first request.
     package func enter() async throws {
         try await store.remove()
     }
@@ -57,7 +57,7 @@ package final class ConnectedUserWriter: Service {
                 try? await Task.sleep(for: Self.pause)
             } catch {
                 state.withLock { $0.changes.failed(batch) }
-                // The connection pool logs that the database is unavailable.
+                // Database outages are logged by the connection pool.
                 if let error = error as? PostgresError, !error.isUnavailable {
                     log.error("failed to write the connected users of conversations", ["error": .string("\(error)")])
                 }
@@ -67,8 +67,8 @@ package final class ConnectedUserWriter: Service {
         await leave()
     }
 
-    /// Deletes this daemon's rows. If that fails, nobody reads the rows once the daemon's own row is deleted, and the next daemon that
-    /// starts deletes them.
+    /// Deletes this daemon's rows. If this fails, the rows are ignored once the daemon's own row is deleted. The next
+    /// daemon that starts deletes them.
     private func leave() async {
         do {
             try await UnavailabilityRetries.run(until: state.withLock { $0.end }) { try await store.remove() }
@@ -78,7 +78,7 @@ package final class ConnectedUserWriter: Service {
     }
 
     package func stop(within limit: Duration) async {
-        // The services that end after this one need the other half.
+        // Half of the time is left for services that stop after this one.
         state.withLock { $0.end = $0.end ?? .now() + limit / 2 }
         await timer.wake()
     }

@@ -1,14 +1,15 @@
 import Basics
 
-/// The users with subscribers on this daemon. Messages for other users need not be read. Any thread.
+/// The users with subscribers on this daemon. A daemon needn't read messages for other users. Can be used on any
+/// thread.
 package final class ConnectedUsers: Sendable {
-    /// The number of subscribers per user.
+    /// The number of subscribers of each user.
     private let counts = Locked<[String: Int]>([:])
-    /// Called with each user whose first subscriber has come, or whose last has gone.
+    /// Called with each user whose first subscriber has entered or whose last one has left.
     private let changed = Locked<(@Sendable (String) -> Void)?>(nil)
 
-    /// Calls `changed` from now on with each user whose first subscriber comes or whose last goes, and at once with the
-    /// present users.
+    /// Calls `changed` at once with all users that have subscribers. From then on, calls it with each user whose first
+    /// subscriber enters or whose last one leaves.
     func observe(_ changed: @escaping @Sendable (String) -> Void) {
         self.changed.withLock { $0 = changed }
         for user in counts.withLock({ Array($0.keys) }) { changed(user) }
@@ -20,8 +21,8 @@ package final class ConnectedUsers: Sendable {
 
     var isEmpty: Bool { counts.withLock { $0.isEmpty } }
 
-    /// Adds a subscriber. Must come before the positions of its conversations are read, so that nothing is missed in
-    /// between.
+    /// Adds a subscriber. Must be called before the positions of its conversations are read, so that it misses no
+    /// message.
     func enter(_ user: String) {
         let isFirst = counts.withLock { counts in
             counts[user, default: 0] += 1
@@ -41,7 +42,7 @@ package final class ConnectedUsers: Sendable {
 
     func hasSubscriber(_ user: String) -> Bool { counts.withLock { $0[user] != nil } }
 
-    /// Returns whether one of these users has a subscriber. O(users).
+    /// Returns whether any of these users has a subscriber. Takes time proportional to the number of users.
     func hasSubscriber(among users: [Substring]) -> Bool {
         counts.withLock { counts in
             !counts.isEmpty && users.contains { counts[String($0)] != nil }

@@ -4,17 +4,18 @@ import Observability
 import Postgres
 import Rooms
 
-/// A change of a conversation for its participants: it was made, or a participant came back or left.
+/// A change of a conversation for its participants: it was created, or a participant returned or left.
 struct ConversationChange: Message {
     let notice: ConversationNotice
-    /// The conversation with its last message. A participant that has left receives the last message that it may read.
+    /// The conversation with its last message. A participant that has left receives only the last message that it may
+    /// read.
     let summary: ConversationPage
 }
 
-/// Publishes such changes and reactions on this daemon. Changes are in the order of the database's notifications. They
-/// are hints: a client that misses one sees the change in its list.
+/// Publishes changes of conversations and reactions on this daemon, in the order of the database's notifications.
+/// Changes are hints: a client that misses one sees the change in its list.
 package actor ConversationChanges {
-    /// The maximum number of waiting changes. Further ones are dropped.
+    /// The maximum number of waiting changes. Further changes are dropped.
     private static let waitingLimit = 10_000
 
     private let store: ConversationStore
@@ -52,7 +53,7 @@ package actor ConversationChanges {
         Task { await readOn() }
     }
 
-    /// A reaction needs nothing from the database. A user that leaves at this moment may still receive it.
+    /// Publishes a reaction without a query. A user that leaves at this moment may still receive it.
     private func publish(_ reaction: ReactionNotice) {
         let users = reaction.routingKey.split(separator: ".")
         if audience.hasSubscriber(among: users) { publishReaction(ReactionPublication(notice: reaction), users) }
@@ -72,7 +73,7 @@ package actor ConversationChanges {
 
     private func publishChange(_ notice: ConversationNotice) async throws {
         let summary = try await store.summary(of: notice.conversation)
-        // The conversation is read later than it changed. Users that have left must not receive newer messages.
+        // The conversation was read later than it changed. Users that have left must not receive newer messages.
         let inside = Set(summary.participants)
         publish(
             ConversationChange(notice: notice, summary: summary),

@@ -14,14 +14,14 @@ package enum ConversationCommand: Sendable, Equatable {
         do throws(RequestError) {
             self = try RequestFields.decode(Members.self, from: Array(bytes)).command
         } catch {
-            // No member can be decoded separately, for example after half a surrogate pair in a name.
+            // The members can't be decoded together, for example if a name contains half of a surrogate pair. The `ref`
+            // is read separately.
             let ref = JSONObject(bytes)?.string("ref").map { String(decoding: $0, as: UTF8.self) }
             self = .refused(error, ref: ref)
         }
     }
 
-    /// The members, decoded at once. An error after `ref` was read becomes a command, so that the answer carries the
-    /// `ref`.
+    /// The decoded members. An error after `ref` was read becomes a command, so that the answer has the `ref`.
     private struct Members: Decodable {
         let command: ConversationCommand
 

@@ -4,21 +4,21 @@ package import Wire
 
 /// An event for a subscriber of conversations: a type and its members.
 package enum ConversationEvent: Sendable {
-    /// The maximum number of conversations in a handshake: the latest ones.
+    /// The maximum number of conversations in a handshake, the latest first.
     static let offsetsInHandshake = 200
 
-    /// For a new subscriber: its user, and the positions of its conversations.
+    /// For a new subscriber: the user's id, and the positions of its conversations.
     case handshake(id: UUID, ConversationPositions)
     case message(ConversationMessage, routingKey: String)
-    /// A participant has left. `participants` remain.
+    /// A participant has left. `participants` are the remaining ones.
     case left(conversation: UUID, user: String, participants: [String])
     /// A participant has added or removed a reaction.
     case reaction(ReactionNotice)
-    /// The participants that are present.
+    /// The names of the present participants.
     case presence(conversation: UUID, users: [String])
     /// For the sender: the message is stored.
     case sent(ref: String?, ConversationStore.Sent)
-    /// For the person who has reacted: the message with its reactions.
+    /// For the user who has reacted: the message with its reactions.
     case reacted(ref: String?, ConversationMessage)
     case history(ref: String?, ConversationPage)
     case error(ref: String?, RequestError)
@@ -95,7 +95,8 @@ package enum ConversationEvent: Sendable {
         }
     }
 
-    /// The WebSocket message: `{"type":…,…}`. Presence has the same form everywhere: `{"type":"presence","data":{…}}`.
+    /// The WebSocket message: `{"type":…,…}`. Presence has the same form in all features:
+    /// `{"type":"presence","data":{…}}`.
     var payload: [UInt8] {
         var json = JSONText()
         json.object { object in

@@ -4,32 +4,32 @@ import FoundationEssentials
 import Observability
 import Postgres
 
-/// Publishes the messages of conversations to the participants on this daemon, in order. Each feed knows up to which offset
-/// it has published.
+/// Publishes the messages of conversations to the participants on this daemon, in order. Each feed has the offset up to
+/// which it has published.
 ///
-/// After the commit, the sender calls ``stored(_:)`` on its daemon, and the database notifies all daemons. A daemon doesn't
-/// read messages that it stored itself, because they arrive by themselves after a moment. Neither way is relied on alone: a
-/// subscriber that misses a message between two others reads it from the database.
+/// After the commit, the sender calls ``stored(_:)`` on its daemon, and the database notifies all daemons. A daemon
+/// needn't read messages that it stored itself, because it receives them through ``stored(_:)``. A message can still be
+/// lost on either way. A subscriber that misses a message between two others reads it from the database.
 ///
-/// | a feed's next message   | what happens                                                        |
+/// | a feed's next message   | result                                                              |
 /// |-------------------------|---------------------------------------------------------------------|
-/// | was stored here         | it is published, and the messages that waited behind it             |
-/// | is another daemon's     | it is read after its notification                                   |
-/// | doesn't arrive          | it is read when nothing was published for the time `patience`       |
+/// | was stored here         | it is published, and then the messages that waited for it           |
+/// | was stored elsewhere    | it is read after its notification                                   |
+/// | doesn't arrive          | it is read if nothing was published for the time `patience`         |
 package actor ConversationFeeds {
-    /// The number of feeds beyond which complete feeds are removed. They start again with the next message.
+    /// The number of feeds above which complete feeds are removed. A removed feed starts again with the next message.
     static let feedLimit = 10_000
-    /// The maximum number of a conversation's messages that wait for an earlier one.
+    /// The maximum number of messages of a conversation that wait for an earlier one.
     private static let waitingLimit = 1_000
     private static let retryInterval = Duration.seconds(1)
     private struct Feed {
-        /// Distinguishes it from an earlier feed of the same conversation.
+        /// Distinguishes the feed from an earlier one of the same conversation.
         let number: Int
-        /// Both numbers only grow.
+        /// The offset up to which messages were published. Both offsets only increase.
         var published: Int
         /// The highest announced offset.
         var known: Int
-        /// Messages stored here that aren't next.
+        /// The messages stored here that must wait for an earlier one, by offset.
         var waiting: [Int: ConversationPage] = [:]
         var isReading = false
         var isPatient = false
@@ -37,7 +37,7 @@ package actor ConversationFeeds {
         /// Whether an announced message isn't published yet.
         var isBehind: Bool { published < known }
 
-        /// Takes the message stored here that is next, if any.
+        /// Removes and returns the next message, if it was stored here.
         mutating func takeNext() -> ConversationPage? {
             guard let page = waiting.removeValue(forKey: published + 1) else { return nil }
             published += 1
@@ -56,7 +56,7 @@ package actor ConversationFeeds {
 
     /// - Parameters:
     ///   - audience: The subscribers on this daemon.
-    ///   - patience: How long to wait for a message that was stored here.
+    ///   - patience: The time to wait for a message that was stored here.
     ///   - publish: Publishes messages to the participants.
     init(
         store: ConversationStore, log: Log, audience: ConnectedUsers, patience: Duration = .milliseconds(250),
@@ -69,7 +69,7 @@ package actor ConversationFeeds {
         self.publish = publish
     }
 
-    /// Handles a message that was sent here and committed.
+    /// Handles a message that was stored and committed on this daemon.
     func stored(_ page: ConversationPage) {
         let number = page.lastOffset
         guard var feed = feed(of: page.conversation, before: number, to: page.routingKey), number > feed.published
@@ -104,13 +104,14 @@ package actor ConversationFeeds {
 
     private func sweep() {
         feeds = feeds.filter { $0.value.isReading || $0.value.isBehind }
-        // More messages rarely wait. A subscriber that receives the next message reads the dropped ones.
+        // Usually few feeds are behind. If there are many, they are dropped, too. A subscriber that receives the next
+        // message reads the dropped ones.
         if feeds.count > Self.feedLimit / 2 { feeds = feeds.filter { $0.value.isReading } }
     }
 
-    // MARK: What was stored here
+    // MARK: Messages stored here
 
-    /// Publishes what is available, and waits a moment for what isn't.
+    /// Publishes the messages that are available, and waits a moment for a missing one.
     private func proceed(_ conversation: UUID) {
         guard var feed = feeds[conversation], !feed.isReading else { return }
         while let page = feed.takeNext() { publish(page) }
@@ -126,11 +127,11 @@ package actor ConversationFeeds {
         guard let feed = feeds[conversation], feed.number == number else { return }
         feeds[conversation]?.isPatient = false
         guard feed.isBehind else { return }
-        // If something has arrived meanwhile, more will.
+        // If a message was published meanwhile, more are probably on their way.
         if feed.published > published { proceed(conversation) } else { read(conversation) }
     }
 
-    // MARK: What others have stored
+    // MARK: Messages stored by other daemons
 
     private func read(_ conversation: UUID) {
         guard let feed = feeds[conversation], !feed.isReading else { return }
@@ -150,7 +151,7 @@ package actor ConversationFeeds {
                 lastFailure = nil
                 guard let now = feeds[conversation], now.number == number else { return }
                 if !page.messages.isEmpty { publish(page) }
-                // Deleted messages aren't published.
+                // Deleted messages aren't published, so their offsets are skipped.
                 let published = max(now.published, page.messages.last?.offset ?? page.lastOffset)
                 feeds[conversation]?.published = published
                 feeds[conversation]?.waiting = now.waiting.filter { $0.key > published }
@@ -160,7 +161,7 @@ package actor ConversationFeeds {
                     return
                 }
             } catch {
-                // The conversation was deleted, so nothing is published.
+                // The conversation was deleted, so there is nothing to publish.
                 guard (error as? PostgresError) != nil else {
                     if feeds[conversation]?.number == number { feeds[conversation] = nil }
                     return
@@ -172,7 +173,7 @@ package actor ConversationFeeds {
         if feeds[conversation]?.number == number { feeds[conversation]?.isReading = false }
     }
 
-    /// Logs an error, unless the database is unavailable, which the connection pool logs.
+    /// Logs an error. Database outages are logged by the connection pool.
     private func note(_ error: any Error) {
         if let error = error as? PostgresError, error.isUnavailable { return }
         let text = "\(error)"

@@ -1,7 +1,7 @@
 import Rooms
 import Sockets
 
-/// A subscriber's connection to its user's room on one loop. It counts among the user's subscribers.
+/// A subscriber's connection to its user's room on one loop. It counts as one of the user's subscribers.
 struct ConversationPlace {
     private let user: String
     private let connection: Connection

@@ -3,12 +3,12 @@ import FoundationEssentials
 import Rooms
 import Sockets
 
-/// The presence of a subscriber in its latest conversations, and of the other users there. On its loop.
+/// Makes a user present in its latest conversations, and reports the other present users. Must be used on its loop.
 ///
-/// The present users of a conversation are members of a room without messages. A user has the identity
-/// ``identity(of:)`` there.
+/// The present users of a conversation are the members of a room without messages. The room identifies a user by
+/// ``identity(of:)``.
 final class ConversationPresence {
-    /// The maximum number of conversations with presence: the latest, as in a handshake, and new ones.
+    /// The maximum number of conversations with presence: the latest ones of the handshake, and new ones.
     private static let limit = 2 * ConversationEvent.offsetsInHandshake
 
     private let conversations: Conversations
@@ -17,7 +17,7 @@ final class ConversationPresence {
     /// Called with a conversation whose present users have changed. `nil` if presence isn't reported.
     private let changed: ((UUID) -> Void)?
     private var places: [UUID: Place] = [:]
-    /// The conversations that the user has left meanwhile, with their positions at that time.
+    /// The conversations that the user has left, with their positions at that time.
     private var left: [UUID: Int] = [:]
 
     init(of user: Int, _ conversations: Conversations, on reactor: Reactor, changed: ((UUID) -> Void)?) {
@@ -27,10 +27,10 @@ final class ConversationPresence {
         sender = conversations.rooms.makeSender(on: reactor)
     }
 
-    /// Makes the user present in a conversation. Does nothing if it already is.
+    /// Makes the user present in a conversation. Does nothing if the user is already present.
     ///
-    /// - Parameter offset: The offset of a message for the user. A late message from before the user left doesn't make
-    ///   it present again.
+    /// - Parameter offset: The offset of a message for the user. A delayed message from before the user left doesn't
+    ///   make the user present again.
     func enter(_ conversation: UUID, at offset: Int = .max) {
         guard places[conversation] == nil, places.count < Self.limit, offset > left[conversation] ?? -1 else { return }
         left[conversation] = nil
@@ -44,6 +44,8 @@ final class ConversationPresence {
         if changed != nil { member.watchPresence() }
     }
 
+    /// Ends the user's presence in a conversation.
+    ///
     /// - Parameter offset: The position of the conversation when the user left.
     func leave(_ conversation: UUID, at offset: Int) {
         guard let place = places.removeValue(forKey: conversation) else { return }
@@ -57,10 +59,10 @@ final class ConversationPresence {
         places = [:]
     }
 
-    /// Returns the present users of a conversation if they must be reported: another user is or was present, and the
-    /// last report was different.
+    /// Returns the present users of a conversation if they must be reported. This is so if they have changed since the
+    /// last report, and another user is or was present.
     ///
-    /// - Parameter orAlone: Whether to report also that no other user is present.
+    /// - Parameter orAlone: Whether to report a user who was always alone, too.
     func changedUsers(of conversation: UUID, orAlone: Bool = false) -> [Int]? {
         guard let place = places[conversation], let people = place.people, people != place.reported else { return nil }
         guard orAlone || place.reported != nil || people.contains(where: { $0 != Self.identity(of: user) }) else {
@@ -75,7 +77,7 @@ final class ConversationPresence {
         place.reported = place.people
     }
 
-    // MARK: Users as people
+    // MARK: Identities of users
 
     private static func identity(of user: Int) -> UUID {
         let bytes = withUnsafeBytes(of: UInt64(bitPattern: Int64(user)).bigEndian) { Array($0) }

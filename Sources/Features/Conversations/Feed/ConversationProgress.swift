@@ -1,18 +1,18 @@
 import FoundationEssentials
 
-/// What a subscriber has received of its conversations, and what is read for it next. Each message is sent once and in
-/// order. A value; ``ConversationSubscriber`` performs it.
+/// Decides which messages to send to a subscriber, and what to read for it next. Each message is sent once and in
+/// order. A value type, whose decisions ``ConversationSubscriber`` performs.
 ///
-/// | the conversation is | a message is published                     | a page was read                               |
-/// |---------------------|--------------------------------------------|-----------------------------------------------|
-/// | caught up           | the next one is sent; a later one: behind  |                                               |
-/// | behind              | noted; it waits in the database            | sent; caught up if nothing later is announced |
+/// | the conversation is | a message is published                   | a page was read                       |
+/// |---------------------|------------------------------------------|---------------------------------------|
+/// | caught up           | sent if it is the next; otherwise behind |                                       |
+/// | behind              | its offset is noted; it is read later    | sent; caught up if none is left       |
 ///
-/// While one conversation is behind, messages of the others are only read, too. So missed messages come before new
+/// While one conversation is behind, messages of the others are read later, too. So missed messages come before new
 /// ones.
 struct ConversationProgress {
-    /// The offset up to which each conversation was received. A missing one was created since, and nothing of it was
-    /// received.
+    /// The offset up to which each conversation was received. A conversation that is missing here is new, and none of
+    /// its messages was received.
     private var received: [UUID: Int] = [:]
     /// The conversations to read, in order.
     private var behind: [Behind] = []
@@ -21,28 +21,28 @@ struct ConversationProgress {
         let conversation: UUID
         /// The highest announced offset. It may be newer than the page that is being read.
         var announced: Int
-        /// Whether a read returned nothing although there should have been something. After a second empty read, the
+        /// Whether a read returned no messages although some were announced. After a second empty read, the announced
         /// messages don't exist.
         var wasEmpty = false
     }
 
     /// - Parameters:
-    ///   - after: The offsets to start from in some conversations.
-    ///   - othersAreNew: Whether the other conversations start at their beginning, because they were created since, or
-    ///     now.
+    ///   - after: The offsets from which to start in some conversations.
+    ///   - othersAreNew: Whether the other conversations start at their beginning, because they were created since.
+    ///     Otherwise they start now.
     init(_ positions: [ConversationPositions.Position], after: [UUID: Int], othersAreNew: Bool = false) {
         for position in positions {
             let unknown = othersAreNew ? 0 : position.lastOffset
             let offset = min(after[position.conversation] ?? unknown, position.lastOffset)
             received[position.conversation] = offset
-            // The conversation with the latest message is read last.
+            // Conversations with later messages are read last.
             if offset < position.lastOffset {
                 behind.insert(Behind(conversation: position.conversation, announced: position.lastOffset), at: 0)
             }
         }
     }
 
-    /// Returns whether the message isn't sent: it was received already, or is before the start.
+    /// Returns whether the message was already received, or is before the start.
     func isPast(_ message: ConversationMessage) -> Bool { message.offset <= received[message.conversation] ?? 0 }
 
     var isCaughtUp: Bool { behind.isEmpty }
@@ -54,8 +54,9 @@ struct ConversationProgress {
 
     /// Handles published messages.
     ///
-    /// - Parameter isBusy: Whether the peer hasn't received an earlier page yet. Then these messages are read
-    ///   afterwards. - Returns: The messages to send now.
+    /// - Parameter isBusy: Whether the peer is still receiving an earlier page. The published messages are then read
+    ///   afterwards.
+    /// - Returns: The messages to send now.
     mutating func published(_ page: ConversationPage, isBusy: Bool = false) -> ArraySlice<ConversationMessage> {
         let known = received[page.conversation] ?? 0
         let fresh = page.messages.drop { $0.offset <= known }
@@ -74,7 +75,7 @@ struct ConversationProgress {
     mutating func read(_ page: ConversationPage) -> ArraySlice<ConversationMessage> {
         let known = received[page.conversation] ?? 0
         let fresh = page.messages.drop { $0.offset <= known }
-        // Deleted messages aren't sent.
+        // Deleted messages aren't sent, so their offsets are skipped.
         let offset = fresh.last?.offset ?? max(known, page.lastOffset)
         received[page.conversation] = offset
         guard let index = behind.firstIndex(where: { $0.conversation == page.conversation }) else { return fresh }
@@ -86,7 +87,7 @@ struct ConversationProgress {
         return fresh
     }
 
-    /// Repeats the messages after these offsets. Not while a page is being read.
+    /// Repeats the messages after these offsets. Must not be called while a page is being read.
     mutating func rewind(to offsets: [UUID: Int]) {
         for (conversation, offset) in offsets {
             guard let last = received[conversation], offset < last else { continue }
@@ -100,7 +101,7 @@ struct ConversationProgress {
         behind.removeAll { $0.conversation == conversation }
     }
 
-    /// Handles new positions, because publications may have been missed.
+    /// Handles positions that were read again, because publications may have been missed.
     mutating func found(_ positions: [ConversationPositions.Position]) {
         for position in positions where position.lastOffset > received[position.conversation] ?? 0 {
             fallBehind(in: position.conversation, to: position.lastOffset)

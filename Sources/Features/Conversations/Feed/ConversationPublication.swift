@@ -9,14 +9,15 @@ struct ConversationPublication: Message {
     let page: ConversationPage
 }
 
-/// The messages of a page that one subscriber receives: the last ones of the page.
+/// The messages of a page that a subscriber receives: all, or the last ones.
 package struct SubscriberMessages {
     package let messages: ArraySlice<ConversationMessage>
     package let page: ConversationPage
-    /// The publication that other subscribers receive, too. `nil` if the page was read for this subscriber only.
+    /// The publication, if other subscribers receive the page, too. `nil` if the page was read for this subscriber
+    /// only.
     package let shared: Publication?
 
-    /// Returns the page in the form of a transport. Shared pages are encoded once per loop.
+    /// Returns the page in the form of a transport. A published page is encoded once per loop.
     package func form<Form>(make: (ConversationPage) -> Form) -> Form {
         shared?.form { make(page) } ?? make(page)
     }
@@ -39,11 +40,11 @@ final class ConversationFrames {
 }
 
 extension Publication {
-    /// The page of messages, if it is one.
+    /// The page, if this is a publication of messages.
     var page: ConversationPage? { (message as? ConversationPublication)?.page }
 
-    /// The conversation of this publication, and whether it begins: it was created, or this is its first message. For
-    /// watchers.
+    /// The conversation of this publication, and whether it begins. A conversation begins when it is created and with
+    /// its first message. Used for hints.
     package var chat: (page: ConversationPage, begins: Bool)? {
         if let page { return (page, page.messages.first?.offset == 1) }
         guard let change = message as? ConversationChange else { return nil }

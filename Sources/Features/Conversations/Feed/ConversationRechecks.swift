@@ -1,4 +1,4 @@
-/// The subscribers whose positions must be read again, one after the other. A value.
+/// The subscribers whose positions must be read again, one after the other. A value type.
 ///
 /// ```
 /// idle ──begin──► one is checked, the others wait ──next──► … ──next, none left──► idle
@@ -7,15 +7,15 @@ struct ConversationRechecks<Subscriber> {
     private var waiting: [Subscriber] = []
     private var isUnderWay = false
 
-    /// Adds the subscribers to check. If one is being checked, it only fixes the order.
+    /// Sets the subscribers to check.
     ///
-    /// - Returns: Whether to continue with ``next()``.
+    /// - Returns: Whether to start with ``next()``. `false` if a check is already running.
     mutating func begin(_ subscribers: some Sequence<Subscriber>) -> Bool {
         waiting = Array(subscribers)
         return !isUnderWay
     }
 
-    /// Records that the current check has ended.
+    /// Records that the current check has ended, or that the first one may start.
     ///
     /// - Returns: The next subscriber to check.
     mutating func next() -> Subscriber? {

@@ -3,7 +3,7 @@ import FoundationEssentials
 package import Rooms
 import Sockets
 
-/// The rooms through which conversations are published, and the rooms of present users. Any thread.
+/// The rooms in which conversations are published, and the rooms of present users. Can be used on any thread.
 package struct ConversationRooms: Sendable {
     private let rooms: Rooms
     private let keys: RoomKeys
@@ -13,8 +13,8 @@ package struct ConversationRooms: Sendable {
         self.keys = keys
     }
 
-    /// The room of a user, which receives the user's conversations. It corresponds to the binding `#.<user>.#`, because
-    /// each word of a routing key is a user.
+    /// The room of a user, in which the user's conversations are published. It is like a queue with the binding
+    /// `#.<user>.#`, because each word of a routing key is a user.
     private func room(of user: Substring) -> UUID { keys.room(.conversations, Array(user.utf8)) }
 
     /// The room of the users that are present in a conversation.
@@ -22,18 +22,18 @@ package struct ConversationRooms: Sendable {
         keys.room(.participants, withUnsafeBytes(of: conversation.uuid) { Array($0) })
     }
 
-    /// Publishes messages to the participants.
+    /// Publishes messages in the rooms of the participants.
     func publish(_ page: ConversationPage) {
         let publication = ConversationPublication(page: page)
         rooms.publish(page.routingKey.split(separator: ".").map { (publication, room(of: $0)) })
     }
 
-    /// Publishes a change or a reaction to these users.
+    /// Publishes a change or a reaction in the rooms of these users.
     func publish(_ hint: any Message, to users: [Substring]) {
         rooms.publish(users.map { (hint, room(of: $0)) })
     }
 
-    // MARK: On a loop
+    // MARK: Subscriptions on a loop
 
     /// Adds a listener to the user's room.
     func subscribe(_ peer: any RoomListener, as user: String, on reactor: Reactor) -> Connection {

@@ -3,8 +3,8 @@ import Domain
 package import FoundationEssentials
 import Sockets
 
-/// The subscribers of conversations on one loop. A task that waits for the database holds a number, with which it finds
-/// its subscriber again. On the loop.
+/// The subscribers of conversations on one loop. A task that waits for the database keeps only a subscriber's number,
+/// and finds the subscriber by it afterwards. Must be used on the loop.
 package final class ConversationShard {
     struct Number: Hashable, Sendable {
         fileprivate let number: Int
@@ -12,13 +12,13 @@ package final class ConversationShard {
 
     private struct Entry {
         let subscriber: ConversationSubscriber
-        /// The connection to its user's room.
+        /// The subscriber's connection to its user's room.
         var place: ConversationPlace
-        /// The timer for its ticket's expiry.
+        /// The timer for the end of the ticket.
         var expiry: TimerID?
     }
 
-    /// The pause before a failed read is repeated.
+    /// The pause before a failed read is tried again.
     static let retryDelay = Duration.milliseconds(500)
 
     let reactor: Reactor
@@ -37,10 +37,11 @@ package final class ConversationShard {
         watches = ConversationWatches(on: reactor, loop: loop, conversations)
     }
 
-    /// Adds a subscriber, with the device's current or latest known user. Returns `nil` if its ticket has expired.
+    /// Adds a subscriber. Returns `nil` if its ticket has expired.
     ///
     /// - Parameters:
-    ///   - after: The offsets to start from in some conversations.
+    ///   - user: The device's user name, as far as it is known.
+    ///   - after: The offsets from which to start in some conversations.
     ///   - othersAreNew: Whether the other conversations start at their beginning instead of now.
     package func enter(
         _ member: ConversationMember, user: String, after: [UUID: Int], othersAreNew: Bool = false,
@@ -64,7 +65,7 @@ package final class ConversationShard {
         ConversationPlace(of: subscriber, as: subscriber.user, in: conversations, on: reactor)
     }
 
-    /// Returns the seconds until its ticket expires. Returns `nil` without a ticket.
+    /// Returns the time in seconds until the member's ticket expires. Returns `nil` without a ticket.
     private func timeLeft(of member: ConversationMember) -> Double? {
         member.expiry.map { $0 - conversations.now() }
     }
@@ -81,7 +82,7 @@ package final class ConversationShard {
         }
     }
 
-    /// Removes the subscriber. Does nothing the second time.
+    /// Removes the subscriber. Repeating it has no effect.
     package func leave(_ subscriber: ConversationSubscriber) {
         guard let entry = entries.removeValue(forKey: subscriber.number) else { return }
         entry.place.leave(conversations)
@@ -105,7 +106,7 @@ package final class ConversationShard {
         }
     }
 
-    // MARK: What waits for the database
+    // MARK: Waiting for the database
 
     func perform(_ command: ConversationCommand, for subscriber: ConversationSubscriber) {
         let (number, member) = (subscriber.number, subscriber.member)
@@ -116,15 +117,15 @@ package final class ConversationShard {
         }
     }
 
-    /// Returns the names of users, in order. Returns `nil` if they must be read first. Then the subscriber reports
-    /// presence afterwards.
+    /// Returns the names of users in order. Returns `nil` if they must be read first. The subscriber then reports
+    /// presence after reading.
     func names(of users: [Int], for subscriber: ConversationSubscriber, in conversation: UUID) -> [String]? {
         if let names = conversations.users[users] { return names }
         let number = subscriber.number
         conversations.ask(on: loop, for: subscriber.sink.requester) {
             $0.users.add(users, try await $0.store.names(of: users))
         } then: { shard, answer in
-            // The database is unavailable. The next change of presence tries again.
+            // If the database is unavailable, the next change of presence tries again.
             guard case .success = answer else { return }
             shard.entries[number]?.subscriber.sendPresence(in: conversation)
         }
@@ -148,7 +149,7 @@ package final class ConversationShard {
                 }
             case .failure: return shard.readPositionsAgain(for: number, isRecheck: isRecheck)
             }
-            // The other subscribers are checked, whatever the result.
+            // The next subscriber is checked, whatever the result.
             if isRecheck { shard.recheck() }
         }
     }
@@ -170,7 +171,7 @@ package final class ConversationShard {
         entries[subscriber.number]?.place.leave(conversations)
         let place = place(of: subscriber)
         entries[subscriber.number]?.place = place
-        // Earlier messages to that user were missed.
+        // Messages to the other user's room were missed, so the positions are read again.
         readPositions(for: subscriber)
     }
 

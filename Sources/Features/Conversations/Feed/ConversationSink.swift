@@ -4,24 +4,24 @@ package import Basics
 package protocol ConversationSink: AnyObject {
     func send(_ event: ConversationEvent)
     func send(_ batch: SubscriberMessages)
-    /// Asks for a call of ``ConversationSubscriber/drained()`` when the peer has received everything that was sent.
+    /// Requests a call of ``ConversationSubscriber/drained()`` when the peer has received everything that was sent.
     func reportDrain()
-    /// Asks for a call of ``ConversationSubscriber/hasTurn()`` when a page may be read. Only one turn is given at a
+    /// Requests a call of ``ConversationSubscriber/hasTurn()`` when a page may be read. The sink gives one turn at a
     /// time.
     func awaitTurn()
-    /// Reports that the page was sent, or that there was nothing.
+    /// Ends the turn: the page was sent, or there was none.
     func endTurn()
-    /// Reports that everything ``ConversationSubscriber/awaitCatchUp()`` waited for was sent.
+    /// Reports that everything that ``ConversationSubscriber/awaitCatchUp()`` waited for was sent.
     func caughtUp()
-    /// The client, for tasks that work for it; `nil` if limits don't count it.
+    /// The client, for tasks that work for it. `nil` if limits don't apply to it.
     var requester: Requester? { get }
-    /// Returns whether the quota of its address allows this many messages.
+    /// Counts messages. Returns whether the quota of the peer's address allows them.
     func admits(messages count: Int) -> Bool
-    /// Whether it receives presence.
+    /// Whether the peer receives presence.
     var wantsPresence: Bool { get }
-    /// Whether it receives presence also if no other user is present.
+    /// Whether the peer receives presence even if no other user is present.
     var wantsPresenceAlone: Bool { get }
-    /// Ends the transport, because the subscriber broke a rule or may not stay.
+    /// Ends the transport, because the subscriber broke a limit or must leave.
     func end(_ cause: ConversationSinkEnd)
 }
 
@@ -30,7 +30,7 @@ extension ConversationSink {
     package var wantsPresenceAlone: Bool { false }
 }
 
-/// A transport with one subscriber, which may always read a page.
+/// A transport with one subscriber, which gets a turn without waiting.
 package protocol ExclusiveConversationSink: ConversationSink {
     var subscriber: ConversationSubscriber? { get }
 }

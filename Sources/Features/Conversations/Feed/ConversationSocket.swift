@@ -11,7 +11,7 @@ final class ConversationSocket: WebSocketHandler, ExclusiveConversationSink {
     private let socket: WebSocket
     private let shard: ConversationShard
     private var allowance: MessageAllowance
-    /// `nil` if its ticket has expired or it has closed.
+    /// The socket's subscriber. `nil` if the ticket has expired or the socket has closed.
     private(set) var subscriber: ConversationSubscriber?
 
     init(

@@ -5,7 +5,7 @@ import Server
 import Sockets
 import Wire
 
-/// Serves all conversations of a device as server-sent events: `GET /messages`.
+/// Streams all conversations of a device as server-sent events: `GET /messages`.
 final class ConversationStream: ExclusiveConversationSink {
     private static let commentInterval = Duration.seconds(15)
 
@@ -14,7 +14,7 @@ final class ConversationStream: ExclusiveConversationSink {
     private(set) var subscriber: ConversationSubscriber?
     private var comments: TimerID?
 
-    /// Creates the sink. It lives as long as the stream.
+    /// Begins to send to a stream. The stream keeps the sink alive.
     static func begin(
         _ stream: ResponseStream, _ member: ConversationMember, user: String, after: [UUID: Int],
         on shard: ConversationShard
@@ -25,7 +25,7 @@ final class ConversationStream: ExclusiveConversationSink {
         stream.drained = { [weak sink] in sink?.subscriber?.drained() }
         sink.write { ServerSentEvent.comment("messages", into: &$0) }
         sink.subscriber = shard.enter(member, user: user, after: after, sink)
-        // Its ticket may have just expired, which ends the stream.
+        // The stream has already ended if the ticket has just expired.
         if sink.subscriber != nil { sink.comment() }
     }
 

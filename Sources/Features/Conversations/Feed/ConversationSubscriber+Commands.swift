@@ -1,9 +1,9 @@
 import Access
 import Domain
 
-/// Performs a subscriber's commands one after the other.
+/// The commands of a subscriber, which are performed one after the other.
 extension ConversationSubscriber {
-    /// Receives a command. The caller has checked the device's message rate.
+    /// Adds a command. The caller must have checked the device's message rate.
     package func received(_ command: ConversationCommand) {
         guard waiting.count < SocketLimits.waitingMessages else { return sink.end(.tooFast) }
         waiting.append(command)
@@ -22,12 +22,12 @@ extension ConversationSubscriber {
         }
     }
 
-    /// Completes the first command.
+    /// Sends the answer to the first waiting command, and begins the next one.
     func done(_ event: ConversationEvent) {
         sink.send(event)
         if turns.first == .history, case .history? = waiting.first {
-            // The next command begins when the peer has received this answer. A peer that requests many pages at once
-            // isn't a slow reader.
+            // The next command begins when the peer has received this page. So a peer that requests many pages at once
+            // isn't treated as a slow reader.
             reportDrain()
         } else {
             beginNext()
@@ -39,7 +39,7 @@ extension ConversationSubscriber {
         if let next = waiting.first { begin(next) }
     }
 
-    /// Returns whether the subscriber has already received the message. A repeated message isn't sent again.
+    /// Returns whether the subscriber has already received the message. Such a message isn't sent again.
     package func isPast(_ message: ConversationMessage) -> Bool {
         switch state {
         case .opening: message.offset <= after[message.conversation] ?? (othersAreNew ? 0 : .max)

@@ -1,22 +1,22 @@
 import Domain
 import FoundationEssentials
 
-/// Handles the positions of a subscriber's conversations, and presence.
+/// Reads the positions of a subscriber's conversations, and its presence in them.
 extension ConversationSubscriber {
     /// The result of reading the positions.
     enum Opening {
         case opened
-        /// The device has another name now, so the subscriber must listen in that user's room.
+        /// The device has another name now, so the subscriber must move to that user's room.
         case otherUser
     }
 
     /// Handles the positions of the conversations.
     func opened(_ positions: ConversationPositions) -> Opening {
-        // Names are ASCII.
+        // Names are ASCII, so comparing strings compares bytes.
         guard positions.user == user else {
             user = positions.user
             if case .opening = state { return .otherUser }
-            // The device was erased and has a new name since.
+            // The device was erased and has a new name.
             end(.erased)
             return .opened
         }
@@ -44,7 +44,7 @@ extension ConversationSubscriber {
         return .opened
     }
 
-    // MARK: Who is there
+    // MARK: Presence
 
     private func beginPresence(_ positions: ConversationPositions, _ allowed: [ConversationPositions.Position]) {
         let presence = ConversationPresence(
@@ -56,7 +56,7 @@ extension ConversationSubscriber {
         }
     }
 
-    /// Sends presence, because a user has come or gone.
+    /// Reports the present users of a conversation after a change.
     func sendPresence(in conversation: UUID) {
         guard let users = presence?.changedUsers(of: conversation, orAlone: sink.wantsPresenceAlone) else { return }
         guard let names = shard.names(of: users, for: self, in: conversation) else { return }

@@ -2,45 +2,45 @@ import Domain
 package import FoundationEssentials
 package import Rooms
 
-/// A peer that receives all conversations of a device. On its loop.
+/// A peer that receives all conversations of a device. Must be used on its loop.
 ///
 /// ```
-/// opening (publications are noted) ──positions──► hearing: missed messages, then new ones
+/// opening (publications are noted) ──positions──► receiving: missed messages, then new ones
 /// ```
 package final class ConversationSubscriber: RoomListener {
     enum State {
-        /// The positions are being read. What is published meanwhile is included in them, or read afterwards.
+        /// The positions are being read. They include messages published meanwhile, or are read again.
         case opening
         case receiving(ConversationProgress, isReading: Bool)
     }
 
     let member: ConversationMember
-    /// The user in whose room the subscriber listens.
+    /// The user in whose room the subscriber is.
     var user: String
     let number: ConversationShard.Number
-    /// The offsets to start from, until the positions are known.
+    /// The offsets from which to start. Used until the positions are known.
     var after: [UUID: Int]
-    /// Whether the other conversations start at their beginning.
+    /// Whether conversations without such an offset start at their beginning instead of now.
     let othersAreNew: Bool
     let sink: any ConversationSink
     unowned let shard: ConversationShard
     var state = State.opening
-    /// Whether something was published before the positions were known.
+    /// Whether messages were published before the positions were known.
     var mayHaveMissed = false
     var presence: ConversationPresence?
-    /// The commands that wait for the database. The first is being performed.
+    /// The commands that wait for the database. The first one is being performed.
     var waiting: [ConversationCommand] = []
-    /// The pages to read. For the first one, the transport was asked for a turn, which may have begun.
+    /// The pages to read. The transport was asked for a turn for the first one, which may have begun.
     var turns: [Turn] = []
-    /// Whether a page was sent and the peer hasn't received it yet.
+    /// Whether the peer is still receiving a page.
     private var awaitsDrain = false
-    /// How often to call ``ConversationSink/caughtUp()`` when the subscriber has caught up: once per request for it.
+    /// The number of requested calls of ``ConversationSink/caughtUp()``. They follow when the subscriber has caught up.
     private var awaitedCatchUps = 0
-    /// The offsets to repeat from, once the current page is sent.
+    /// The offsets after which to repeat messages when the current page is sent.
     private var rewinds: [UUID: Int] = [:]
 
     enum Turn {
-        /// Messages that the subscriber is behind.
+        /// Missed messages.
         case backlog
         /// The page that the first waiting command requests.
         case history
@@ -79,7 +79,7 @@ package final class ConversationSubscriber: RoomListener {
         proceed()
     }
 
-    /// Handles a change of participants. It is a hint, so it need not be in order with messages.
+    /// Handles a change of participants. The change is a hint, so it needs no order relative to messages.
     private func received(_ change: ConversationChange) {
         let conversation = change.notice.conversation
         guard case .receiving = state, member.allows(conversation) else { return }
@@ -87,7 +87,7 @@ package final class ConversationSubscriber: RoomListener {
         case .made, .returned: presence?.enter(conversation)
         case .left(let user):
             let summary = change.summary
-            // The user may have come back since.
+            // The user may have returned meanwhile.
             if user == self.user, !summary.participants.contains(user) {
                 presence?.leave(conversation, at: summary.lastOffset)
             }
@@ -101,7 +101,7 @@ package final class ConversationSubscriber: RoomListener {
 
     // MARK: Missed messages
 
-    /// Reads what the subscriber is behind, a page at a time.
+    /// Reads missed messages, one page at a time.
     func proceed() {
         guard case .receiving(let progress, false) = state else { return }
         guard !progress.isCaughtUp else { return reportCaughtUp() }
@@ -116,13 +116,13 @@ package final class ConversationSubscriber: RoomListener {
         }
     }
 
-    /// Asks for ``ConversationSink/caughtUp()`` when everything so far was sent.
+    /// Requests a call of ``ConversationSink/caughtUp()`` when all messages known now were sent.
     package func awaitCatchUp() {
         awaitedCatchUps += 1
         proceed()
     }
 
-    /// Repeats the messages after these offsets. ``ConversationSink/caughtUp()`` reports when all were sent.
+    /// Repeats the messages after these offsets. Then calls ``ConversationSink/caughtUp()``.
     package func replay(after offsets: [UUID: Int]) {
         let allowed = offsets.filter { member.allows($0.key) }
         switch state {
@@ -146,7 +146,7 @@ package final class ConversationSubscriber: RoomListener {
         if turns.count == 1 { sink.awaitTurn() }
     }
 
-    /// Reads the next page.
+    /// Reads the next page. The transport calls this when it gives a turn.
     package func hasTurn() {
         switch turns.first {
         case .backlog?:
@@ -177,7 +177,9 @@ package final class ConversationSubscriber: RoomListener {
         sink.reportDrain()
     }
 
-    /// - Parameter page: `nil` if the device no longer takes part in the conversation.
+    /// Handles a page of missed messages.
+    ///
+    /// - Parameter page: The page. `nil` if the device no longer takes part in the conversation.
     func take(_ page: ConversationPage?, of conversation: UUID) {
         guard case .receiving(var progress, true) = state else { return }
         guard let page else {
@@ -192,7 +194,7 @@ package final class ConversationSubscriber: RoomListener {
         reportDrain()
     }
 
-    /// Continues after the peer has received what was sent.
+    /// Continues after the peer has received everything that was sent.
     package func drained() {
         guard awaitsDrain else { return }
         awaitsDrain = false

@@ -1,7 +1,7 @@
 import Domain
 package import Rooms
 
-/// A subscriber that receives hints about a device's conversations and may miss some. On its loop.
+/// A subscriber that receives hints about a device's conversations. It may miss some. Must be used on its loop.
 package final class ConversationWatch: RoomListener {
     let member: ConversationMember
     let number: ConversationWatches.Number

@@ -2,7 +2,7 @@ import Domain
 package import Rooms
 import Sockets
 
-/// The subscribers on one loop that receive hints about a device's conversations. On the loop.
+/// The subscribers on one loop that receive hints about a device's conversations. Must be used on the loop.
 package final class ConversationWatches {
     struct Number: Hashable, Sendable {
         fileprivate let number: Int
@@ -10,7 +10,7 @@ package final class ConversationWatches {
 
     private struct Entry {
         let watch: ConversationWatch
-        /// `nil` while the device has no name.
+        /// The connection to the user's room. `nil` while the device has no name.
         var place: ConversationPlace?
     }
 
@@ -26,9 +26,9 @@ package final class ConversationWatches {
         self.conversations = conversations
     }
 
-    /// Calls `notify` with changes of a device's conversations, once the device has a name.
+    /// Adds a subscriber, which receives hints as soon as the device has a name.
     ///
-    /// - Parameter notify: Called on this loop until ``remove(_:)``.
+    /// - Parameter notify: Called on this loop for each change of the device's conversations, until ``remove(_:)``.
     package func add(_ member: ConversationMember, _ notify: @escaping (Publication) -> Void) -> ConversationWatch {
         lastNumber += 1
         let watch = ConversationWatch(member, Number(number: lastNumber), notify)
@@ -37,12 +37,12 @@ package final class ConversationWatches {
         return watch
     }
 
-    /// Removes the subscriber. Does nothing the second time.
+    /// Removes the subscriber. Repeating it has no effect.
     package func remove(_ watch: ConversationWatch) {
         entries.removeValue(forKey: watch.number)?.place?.leave(conversations)
     }
 
-    /// Records that a device has a name now.
+    /// Handles a device that now has a name.
     func named(_ device: DeviceID, _ user: String) {
         for (number, entry) in entries where entry.watch.member.device == device { place(number, as: user) }
     }

@@ -2,20 +2,20 @@ package import FoundationEssentials
 import Rooms
 
 /// A notification to daemons about a reaction that was added or removed:
-/// `<conversation> reaction <user> <names> <offset> <message> <added or removed> <emoji>`. It comes through the channel of
-/// ``ConversationNotice``, which has four fields. A daemon that doesn't know reactions ignores it.
+/// `<conversation> reaction <user> <names> <offset> <message> <added or removed> <emoji>`. It uses the channel of
+/// ``ConversationNotice``, whose payload has four fields. A build that doesn't know reactions ignores it.
 package struct ReactionNotice: Sendable, Hashable {
     package let conversation: UUID
     package let user: String
     /// The names of the current participants, separated by dots.
     package let routingKey: String
-    /// The message's offset and id.
+    /// The message's offset in the conversation.
     package let offset: Int
     package let message: UUID
     package let isAdded: Bool
     package let emoji: String
 
-    /// Returns `nil` if the payload is no such notice. Anyone with access to the database can send one.
+    /// Returns `nil` if the payload isn't such a notice. Anyone with access to the database can send one.
     package init?(_ payload: String) {
         let fields = payload.split(separator: " ", omittingEmptySubsequences: false)
         guard fields.count == 8, fields[1] == "reaction", let conversation = UUID(uuidString: String(fields[0])),

@@ -79,6 +79,6 @@ extension ConversationDescriptions {
 
     private static let reacted: [JSONSchema.Member] = [ref, .member("message", message)]
 
-    /// A text of the client's choice that the answer repeats.
+    /// A text that the client chooses and the answer repeats.
     private static let ref = JSONSchema.Member.optional("ref", .text())
 }

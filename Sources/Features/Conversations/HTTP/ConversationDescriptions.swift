@@ -38,7 +38,7 @@ enum ConversationDescriptions {
         .member("id", .uuid), .member("name", .text()), .member("type", .enum(["person", "group"])),
         .member("participants", .array(.text())), .member("lastOffset", .count), .optional("lastMessage", message),
     ]
-    /// The part of a conversation that is the same for all participants.
+    /// The members of a conversation that are the same for all participants.
     static let summary = JSONSchema.shared("ConversationSummary", .object(summaryMembers))
 
     private static let conversation = JSONSchema.shared(
@@ -289,7 +289,7 @@ enum ConversationDescriptions {
         refusals: [nameRequired]
             + RouteDescription.ticketRefusals)
 
-    /// Answers to requests that other people receive.
+    /// The refusals of requests whose effects other users receive.
     private static let refusals = [
         RouteDescription.ticketRefusals[0],
         .refusal(

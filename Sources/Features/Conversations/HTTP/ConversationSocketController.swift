@@ -3,7 +3,8 @@ import Domain
 import Server
 import Wire
 
-/// Serves all conversations of a device: `GET /conversations/socket?deviceId=&after=<conversation>:<offset>,…`.
+/// Serves all conversations of a device through a WebSocket:
+/// `GET /conversations/socket?deviceId=&after=<conversation>:<offset>,…`.
 package struct ConversationSocketController: RouteCollection {
     let conversations: Conversations
     let identities: IdentityVerifier

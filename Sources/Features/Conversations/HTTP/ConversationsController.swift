@@ -4,7 +4,7 @@ import FoundationEssentials
 import Server
 import Wire
 
-/// Serves `/conversations`: creates, lists and reads them, and performs participants' actions.
+/// Serves `/conversations`: creates, lists and reads conversations, and performs participants' actions.
 package struct ConversationsController: RouteCollection {
     let conversations: Conversations
     let identities: IdentityVerifier
@@ -15,7 +15,8 @@ package struct ConversationsController: RouteCollection {
         self.identities = identities
     }
 
-    /// The list has up to a thousand conversations with all their names and last messages.
+    /// The number of requests that a list counts as. It has up to a thousand conversations with all their names and
+    /// last messages.
     private static let listCost = 20
 
     func boot(routes: RoutesBuilder) {
@@ -38,7 +39,7 @@ package struct ConversationsController: RouteCollection {
         return .json(conversation.json, status: isNew ? .created : .ok)
     }
 
-    /// A request that names no device comes from a browser, and receives the page.
+    /// Returns a device's conversations. A request without a device comes from a browser, and receives the page.
     @Sendable private func list(_ request: Request) async throws -> Response {
         if case .none = try identities.identity(of: request.head) { return try await page.response(to: request.head) }
         let member = try identities.member(of: request)

@@ -37,7 +37,7 @@ package struct MessageController: RouteCollection {
         return .json(json.bytes, status: sent.isNew ? .created : .ok)
     }
 
-    /// Streams `event: message`, for `curl -N`.
+    /// Streams messages as `event: message`, for example for `curl -N`.
     @Sendable private func follow(_ request: Request) async throws -> Response {
         let (member, after) = try identities.listener(of: request)
         let user = try await conversations.store.positions(of: member.device).user
@@ -45,7 +45,7 @@ package struct MessageController: RouteCollection {
             HTTPField("Content-Type", "text/event-stream"),
             // A proxy that compresses the stream would delay events.
             HTTPField("Cache-Control", "no-store, no-transform"),
-            // A proxy that buffers would delay messages.
+            // A proxy that buffers the stream would delay messages.
             HTTPField("X-Accel-Buffering", "no"),
         ]
         guard request.head.method == .get else { return Response(headers: headers, body: .stream { $0.finish() }) }

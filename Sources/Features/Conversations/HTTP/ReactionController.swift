@@ -41,7 +41,7 @@ struct ReactionController: RouteCollection {
         return try await perform(reaction, by: member, request)
     }
 
-    /// A reaction counts as a message in all rates.
+    /// Performs a reaction, which counts as a message in all rates.
     private func perform(
         _ reaction: ReactionRequest, by member: ConversationMember, _ request: Request
     ) async throws -> Response {

@@ -4,7 +4,7 @@ package import Observability
 package import Server
 import Wire
 
-/// Serves `/users`: registers a device's name for all its conversations, and finds the names of others.
+/// Serves `/users`: registers a device's name for all its conversations, and finds other users' names.
 package struct UserController: RouteCollection {
     private let conversations: Conversations
     private let identities: IdentityVerifier
@@ -23,7 +23,7 @@ package struct UserController: RouteCollection {
 
     @Sendable private func takeName(_ request: Request) async throws -> Response {
         let (body, member) = try identities.decode(request) { try UserRequest.decode(request.body, identify: $0) }
-        // A name is for all conversations and can't be changed.
+        // A name applies to all conversations and can't be changed.
         try member.checkNew()
         let isNew = try await conversations.store.take(body.name, for: body.device) { request.wait(for: .naming) }
         if isNew {

@@ -3,9 +3,9 @@ import Pages
 package import Server
 package import Wire
 
-/// The page of conversations: one answer, compressed once.
+/// The page of conversations: one answer, which is compressed once.
 ///
-/// Created at the first request, so that a daemon without browsers doesn't load OpenSSL and zlib for it.
+/// Created at the first request, so that a daemon without browsers doesn't load OpenSSL and zlib for the page.
 package actor ConversationsPage {
     private var ready: PageAsset?
 
@@ -34,7 +34,7 @@ package actor ConversationsPage {
             ])
     }
 
-    /// The modules of the day's page and of this page, each after those that it imports.
+    /// The modules of this page, some of which the day's page also uses. Each module follows those that it imports.
     private static var modules: [EmbeddedFile] {
         [
             .words_js, .retry_js, .dom_js, .device_js, .store_js, .api_js, .identity_js, .keeper_js, .talks_js,

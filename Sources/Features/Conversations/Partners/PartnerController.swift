@@ -26,7 +26,7 @@ struct PartnerController: RouteCollection {
         }
         try member.checkNew()
         let found = try await store.askPartner(asked)
-        // Both read their day again, and the partner finds the request.
+        // Both devices read their day again. The partner then finds the request.
         await day.dayChanged(of: [asked.device, found.partner], at: found.startsAt)
         switch found.progress {
         case .waiting: return .json(found.json, status: .accepted)

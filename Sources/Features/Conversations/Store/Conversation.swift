@@ -6,7 +6,7 @@ package import Wire
 /// A conversation as one of its participants sees it.
 package struct Conversation: Sendable, Hashable {
     package enum Kind: String, Sendable, Hashable {
-        /// Two people. They have only one such conversation.
+        /// A conversation of two users. Two users have at most one.
         case person
         case group
     }
@@ -19,7 +19,7 @@ package struct Conversation: Sendable, Hashable {
     package let name: String
     package let lastOffset: Int
     package let lastMessage: ConversationMessage?
-    /// The offset up to which it was read.
+    /// The offset up to which the device has read.
     package let readOffset: Int
     package let isMuted: Bool
 
@@ -56,14 +56,15 @@ package struct ConversationMessage: Sendable, Hashable {
     package static let maximumScalars = SpeechLimits.scalars
 
     package let id: UUID
-    /// Empty, like the author, if the author was erased.
+    /// The text. If the author was erased, the text and the author are empty.
     package let content: String
     package let author: String
     package let date: Instant
     package let conversation: UUID
-    /// 1, 2, 3 … in its conversation.
+    /// The message's number in its conversation: 1, 2, 3 …
     package let offset: Int
-    /// The reactions, by their emoji. Empty if they weren't read: in new messages, and in the list of conversations.
+    /// The reactions, one for each emoji. Empty if they weren't read, as in new messages and in the list of
+    /// conversations.
     package internal(set) var reactions: [Reaction] = []
 
     package init(id: UUID, content: String, author: String, date: Instant, conversation: UUID, offset: Int) {
@@ -100,7 +101,8 @@ package struct ConversationMessage: Sendable, Hashable {
 
 /// Consecutive messages of a conversation, with their recipients.
 package struct ConversationPage: Sendable {
-    /// A page ends at the limit that is reached first: the number of messages or the bytes of JSON.
+    /// The limits of a page: the number of messages, and the bytes of JSON. A page ends at the limit that is reached
+    /// first.
     package static let maximumCount = SpeechLimits.pageEntries
     package static let maximumBytes = SpeechLimits.pageBytes
 
@@ -110,7 +112,7 @@ package struct ConversationPage: Sendable {
     package let lastOffset: Int
     /// The names of the participants in order, separated by dots.
     package let routingKey: String
-    /// Changes if the conversation's id belonged to another conversation before.
+    /// Distinguishes the conversation from an earlier one with the same id.
     package let epoch: String
 
     package init(
@@ -137,8 +139,8 @@ package struct ConversationPage: Sendable {
     /// The names of the participants, in order.
     package var participants: [String] { routingKey.split(separator: ".").map(String.init) }
 
-    /// Writes the conversation as all participants see it, with the page's last message. These are the members of
-    /// ``Conversation`` without those of one person.
+    /// Writes the conversation as all participants see it, with the page's last message. Omits the members of
+    /// ``Conversation`` that belong to one user.
     package func writeSummary(to json: inout JSONText) {
         json.member("id", conversation.text)
         json.member("name", participants.joined(separator: ","))
@@ -175,6 +177,8 @@ extension Conversation {
 }
 
 extension ConversationMessage {
+    /// Reads a row.
+    ///
     /// - Parameter conversation: The conversation, if the row doesn't contain it.
     init(_ row: PostgresRow, in conversation: UUID? = nil) throws {
         self.init(

@@ -4,17 +4,17 @@ package import FoundationEssentials
 /// A page of a device's conversations, the latest first.
 package struct ConversationList: Sendable, Hashable {
     package internal(set) var conversations: [Conversation] = []
-    /// The start of the next page. `nil` if there is none.
+    /// The position at which the next page starts. `nil` if this is the last page.
     package internal(set) var next: ConversationCursor?
 }
 
-/// A position in a device's list of conversations: a conversation and the time of its last message. The position stays
-/// the same if the conversation is used again or deleted.
+/// A position in a device's list of conversations: a conversation, and the time of its last message. The position stays
+/// valid if the conversation is used again or deleted.
 ///
 ///     9F21…:1795341600000000
 package struct ConversationCursor: Sendable, Hashable, CustomStringConvertible {
     package let conversation: UUID
-    /// Microseconds since 1970. `nil` if the time must be read.
+    /// The time of the last message in epoch microseconds. `nil` if the database must read it.
     package let usedAt: Int?
 
     package init(conversation: UUID, usedAt: Int? = nil) {
@@ -22,6 +22,8 @@ package struct ConversationCursor: Sendable, Hashable, CustomStringConvertible {
         self.usedAt = usedAt
     }
 
+    /// Reads a position.
+    ///
     /// - Parameter text: A conversation's UUID, or a ``description``.
     package init?(_ text: String) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)

@@ -4,12 +4,12 @@ package import FoundationEssentials
 package struct MessageNotice: Sendable, Hashable {
     package let conversation: UUID
     package let offset: Int
-    /// The daemon that stored it. See ``ConversationStore/origin``.
+    /// The daemon that stored the message. See ``ConversationStore/origin``.
     package let origin: String
     /// The names of the recipients, separated by dots.
     package let routingKey: String
 
-    /// Returns `nil` if the payload is no notice. Anyone with access to the database can send one.
+    /// Returns `nil` if the payload isn't such a notice. Anyone with access to the database can send one.
     package init?(_ payload: String) {
         let fields = payload.split(separator: " ", omittingEmptySubsequences: false)
         guard fields.count == 4, let conversation = UUID(uuidString: String(fields[0])), let offset = Int(fields[1]),
@@ -26,7 +26,7 @@ package struct MessageNotice: Sendable, Hashable {
 package struct ConversationNotice: Sendable, Hashable {
     package enum Change: Sendable, Hashable {
         case made
-        /// A user came back to a conversation of two.
+        /// A user returned to a conversation of two.
         case returned
         case left(user: String)
     }
@@ -36,7 +36,7 @@ package struct ConversationNotice: Sendable, Hashable {
     /// The names of the current participants, separated by dots.
     package let routingKey: String
 
-    /// Returns `nil` if the payload is no notice.
+    /// Returns `nil` if the payload isn't such a notice.
     package init?(_ payload: String) {
         let fields = payload.split(separator: " ", omittingEmptySubsequences: false)
         guard fields.count == 4, let conversation = UUID(uuidString: String(fields[0])) else { return nil }
@@ -50,7 +50,7 @@ package struct ConversationNotice: Sendable, Hashable {
         routingKey = String(fields[3])
     }
 
-    /// The users to notify: the participants and the user that left.
+    /// The users to notify: the participants, and a user that has left.
     package var audience: [Substring] {
         let inside = routingKey.split(separator: ".")
         if case .left(let user) = change { return inside + [user[...]] }

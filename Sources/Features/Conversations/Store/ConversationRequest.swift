@@ -2,7 +2,7 @@ import Crypto
 package import Domain
 package import FoundationEssentials
 
-/// The body `{deviceId, name}`: a device's name in conversations.
+/// The body of a request for a name in conversations: `{deviceId, name}`.
 package struct UserRequest: Sendable, Hashable {
     package let device: DeviceID
     package let name: UserName
@@ -29,7 +29,7 @@ package struct UserRequest: Sendable, Hashable {
     }
 }
 
-/// The body `{deviceId, participants:[names], id?}`: a new conversation.
+/// The body of a request for a new conversation: `{deviceId, participants:[names], id?}`.
 package struct NewConversationRequest: Sendable, Hashable {
     package let device: DeviceID
     package let participants: [UserName]
@@ -68,9 +68,9 @@ package struct NewConversationRequest: Sendable, Hashable {
 /// The target of a message.
 package enum MessageTarget: Sendable, Hashable {
     case conversation(UUID)
-    /// Several conversations. Each receives its own message.
+    /// Several conversations. Each receives its own copy of the message.
     case conversations([UUID])
-    /// The oldest conversation of exactly these users and the sender, or a new one.
+    /// The oldest conversation of exactly these users and the sender, or a new one if there is none.
     case participants([UserName])
 
     package static let maximumConversations = 20
@@ -100,8 +100,8 @@ package struct OutgoingMessage: Sendable, Hashable {
         try RequestText.checkShown(content, "content", maximumScalars: ConversationMessage.maximumScalars)
     }
 
-    /// Returns the conversations, and an id for the message in each. For an unknown conversation, returns the id for a
-    /// new one.
+    /// Returns the conversations, and the message's id in each. For participants, returns their names and an id for a
+    /// new conversation.
     func destinations() throws -> (conversations: [UUID], ids: [UUID], names: [String]?) {
         switch target {
         case .conversation(let conversation): ([conversation], [id ?? UUID()], nil)
@@ -112,12 +112,13 @@ package struct OutgoingMessage: Sendable, Hashable {
         }
     }
 
-    /// Returns a function from a message's id to its id in one of several conversations.
+    /// Returns a function that derives a message's id in one of several conversations from the id that the client
+    /// chose.
     private static func derive(in conversation: UUID) -> (UUID) throws -> UUID {
         { id in
             let bytes = [id, conversation].flatMap { uuid in withUnsafeBytes(of: uuid.uuid) { Array($0) } }
             var digest = try SHA256.digest(bytes)
-            // RFC 9562 §5.8: version 8, custom.
+            // Marks the UUID as version 8, custom (RFC 9562 §5.8).
             digest[6] = digest[6] & 0x0F | 0x80
             digest[8] = digest[8] & 0x3F | 0x80
             return digest.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
@@ -125,7 +126,8 @@ package struct OutgoingMessage: Sendable, Hashable {
     }
 }
 
-/// The body `{deviceId, content, id?}` with one of `conversation`, `conversations` and `routingKey`.
+/// The body of a request to send a message: `{deviceId, content, id?}` with one of `conversation`, `conversations` and
+/// `routingKey`.
 package struct MessageRequest: Sendable, Hashable {
     package let device: DeviceID
     package let message: OutgoingMessage
@@ -148,7 +150,7 @@ package struct MessageRequest: Sendable, Hashable {
     }
 }
 
-/// The members of a request or a socket's message that say what is sent and where.
+/// The members of a request or of a socket's message that contain the message and its target.
 package struct ConversationFields: Decodable, Sendable {
     let content: String?
     let conversation: String?
@@ -200,7 +202,7 @@ package struct ConversationFields: Decodable, Sendable {
         }
     }
 
-    /// Returns `nil` if it is missing. Throws `invalid_request` that names the member.
+    /// Reads an optional UUID. Returns `nil` if it is missing. Throws `invalid_request` that names the member.
     static func uuid(_ text: String?, _ member: String) throws(RequestError) -> UUID? {
         guard let text else { return nil }
         guard let uuid = UUID(text: text) else { throw .invalid(member, "must be a UUID") }
@@ -208,14 +210,14 @@ package struct ConversationFields: Decodable, Sendable {
     }
 }
 
-/// An action of a participant that concerns only that participant.
+/// An action of a participant that affects only that participant.
 package enum ParticipantAction: Sendable, Hashable {
     case read(offset: Int)
     case mute(Bool)
     case leave
 }
 
-/// The bodies `{deviceId, offset}`, `{deviceId, muted}` and `{deviceId}`.
+/// The body of a participant's action: `{deviceId, offset}`, `{deviceId, muted}` or `{deviceId}`.
 package struct ParticipantRequest: Sendable, Hashable {
     package enum Kind: String, Sendable, CaseIterable {
         case read, mute, leave

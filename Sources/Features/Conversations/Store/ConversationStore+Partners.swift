@@ -3,10 +3,10 @@ package import FoundationEssentials
 import Postgres
 import Wire
 
-/// The state of the conversation between partners of a match. It opens when both have asked.
+/// The state of the conversation between partners of a match. It opens when both users have asked.
 ///
 /// ```
-/// no request ──one asks──► asked, the other is notified ──the other asks──► opened
+/// no request ──one user asks──► asked, the partner is notified ──the partner asks──► opened
 /// ```
 package struct PartnerConversation: Sendable {
     package enum Progress: Sendable {
@@ -15,7 +15,7 @@ package struct PartnerConversation: Sendable {
     }
 
     package let progress: Progress
-    /// The partner's device, to be notified. Never shown.
+    /// The partner's device, which must be notified. It is never shown.
     package let partner: DeviceID
     /// The start of the match.
     package let startsAt: Instant
@@ -38,7 +38,7 @@ package struct PartnerConversation: Sendable {
     }
 }
 
-/// The body `{deviceId}`, with a task of that device.
+/// The body `{deviceId}`, and a task of that device from the path.
 package struct PartnerRequest: Sendable, Hashable {
     package let device: DeviceID
     package let task: UUID
@@ -65,12 +65,12 @@ package struct PartnerRequest: Sendable, Hashable {
 }
 
 extension ConversationStore {
-    /// Asks the partner of a task for a conversation. Opens it if the partner has asked, too.
+    /// Asks a task's partner for a conversation. Opens it if the partner has also asked.
     package func askPartner(_ request: PartnerRequest) async throws -> PartnerConversation {
         try await partner(request, asks: true)
     }
 
-    /// Returns the current state.
+    /// Returns the state of the conversation with a task's partner.
     package func partnerConversation(_ request: PartnerRequest) async throws -> PartnerConversation {
         try await partner(request, asks: false)
     }

@@ -2,13 +2,13 @@ package import Domain
 import FoundationEssentials
 import Postgres
 
-/// Adds, removes and reads reactions.
+/// The statements that add, remove and read reactions.
 extension ConversationStore {
     /// The result of adding or removing a reaction.
     package struct Reacted: Sendable {
         /// The message with its reactions.
         package let message: ConversationMessage
-        /// `false` for a repeat, which changed nothing.
+        /// Whether anything has changed. `false` for a repeat.
         package let isNew: Bool
     }
 
@@ -29,7 +29,7 @@ extension ConversationStore {
 
     /// Returns the reactions to messages of a conversation, by their offsets.
     func reactions(to messages: [ConversationMessage], in conversation: UUID) async throws -> [Int: [Reaction]] {
-        // The reactions to a message of an erased author aren't shown.
+        // A message of an erased author doesn't show its reactions.
         let offsets = messages.filter { !$0.author.isEmpty }.map(\.offset)
         guard !offsets.isEmpty else { return [:] }
         let rows = try await database.query(
@@ -55,17 +55,17 @@ extension ConversationStore {
 }
 
 extension ConversationPage {
-    /// Returns the page with the reactions to its messages. If it exceeds ``maximumBytes`` with them, it has fewer
+    /// Returns the page with the reactions to its messages. If this exceeds ``maximumBytes``, the page gets fewer
     /// messages, but at least one.
     ///
-    /// - Parameter range: The requested range, which begins at the messages that are kept.
+    /// - Parameter range: The requested range. It decides from which end messages are removed.
     func adding(_ reactions: [Int: [Reaction]], from range: ConversationStore.MessageRange) -> ConversationPage {
         guard !reactions.isEmpty else { return self }
         var all = messages
         for index in all.indices { all[index].reactions = reactions[all[index].offset] ?? [] }
         var (count, bytes) = (0, 0)
         for message in range.isUpwards ? all : all.reversed() {
-            // Includes the comma.
+            // Adds one byte for the comma.
             bytes += message.json.count + 1
             guard count == 0 || bytes <= Self.maximumBytes else { break }
             count += 1
@@ -87,7 +87,7 @@ extension RequestError {
     static let noSuchMessage = RequestError(
         status: 404, code: "no_such_message",
         reason: "The conversation has no such message, or the message's author was erased.")
-    /// `conversations.react` has the same numbers.
+    /// Status `409`. `conversations.react` contains the same numbers.
     static let tooManyReactions = RequestError(
         status: 409, code: "too_many_reactions",
         reason: "A message can have 20 different emoji, and 5 of each person. Remove a reaction first.")

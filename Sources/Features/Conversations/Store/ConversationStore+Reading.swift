@@ -2,12 +2,12 @@ package import Domain
 package import FoundationEssentials
 import Postgres
 
-/// The positions of a user's conversations.
+/// A device's user, and the positions of the user's conversations.
 package struct ConversationPositions: Sendable, Hashable {
     package let user: String
-    /// The number of the user, used where names don't fit. It is never reused.
+    /// The number of the user, for places that are too small for a name. It is never reused.
     package let userID: Int
-    /// The positions, the latest conversation first. The conversations that the user has left follow, with their
+    /// The positions, the latest conversation first. Conversations that the user has left come last, with their
     /// positions at that time.
     package let offsets: [Position]
 
@@ -30,17 +30,17 @@ package struct ConversationPositions: Sendable, Hashable {
     }
 }
 
-/// Reads conversations.
+/// The statements that read conversations.
 extension ConversationStore {
-    /// The most conversations that are read for one device: those that count against its quota, the same number that it
-    /// hasn't answered, and 1,000 that it has left.
+    /// The maximum number of conversations that are read for one device. It includes those that count against the
+    /// device's quota, the same number of unanswered ones, and 1,000 that the user has left.
     private var positionLimit: Int { 2 * settings.perDevice + 1_000 }
 
-    /// Returns a device's conversations, the latest first. Throws ``Domain/RequestError/nameRequired`` if it has no
-    /// name.
+    /// Returns a page of a device's conversations, the latest first. Throws ``Domain/RequestError/nameRequired`` if the
+    /// device has no name.
     ///
-    /// - Parameter last: The page begins after this one. Throws ``Domain/RequestError/noSuchConversation`` unless it is
-    ///   one of them, or the end of a page.
+    /// - Parameter last: The end of the previous page. Throws ``Domain/RequestError/noSuchConversation`` if it is
+    ///   neither one of the device's conversations nor the end of a page.
     package func conversations(
         of device: DeviceID, before last: ConversationCursor? = nil
     ) async throws -> ConversationList {
@@ -56,9 +56,9 @@ extension ConversationStore {
         var bytes = 0
         for row in rows where try !row.isNull("conversation_id") {
             let conversation = try Conversation(row)
-            // Includes the comma.
+            // Adds one byte for the comma.
             bytes += conversation.json.count + 1
-            // At least one conversation, whatever its length.
+            // A page has at least one conversation, even if it exceeds the limit of bytes.
             let fits = list.conversations.isEmpty || bytes <= ConversationPage.maximumBytes
             guard fits, list.conversations.count < ConversationPage.maximumCount else { return list }
             list.conversations.append(conversation)
@@ -68,7 +68,8 @@ extension ConversationStore {
         return list
     }
 
-    /// Throws ``Domain/RequestError/nameRequired`` if the device has no name.
+    /// Returns the positions of a device's conversations. Throws ``Domain/RequestError/nameRequired`` if the device has
+    /// no name.
     package func positions(of device: DeviceID) async throws -> ConversationPositions {
         let rows = try await database.query(Statement.positions, [.text(device.text), .integer(positionLimit)])
         guard let first = rows.first else { throw RequestError.nameRequired }
@@ -81,12 +82,12 @@ extension ConversationStore {
             })
     }
 
-    /// Returns which part of a device's conversations can be repeated.
+    /// Returns which messages of a device's conversations can be repeated.
     ///
     /// - Parameters:
-    ///   - only: Only this conversation. `nil` for all.
-    ///   - since: Epoch seconds.
-    ///   - named: Conversations for which the offset at that time isn't needed.
+    ///   - only: The only conversation to include. `nil` for all.
+    ///   - since: The time in epoch seconds for which offsets are returned.
+    ///   - named: Conversations whose offset at that time isn't needed.
     package func histories(
         of device: DeviceID, only: UUID? = nil, since: Int?, named: [UUID] = []
     ) async throws -> [UUID: KeptHistory] {
@@ -106,27 +107,27 @@ extension ConversationStore {
         return histories
     }
 
-    /// The requested messages of a conversation.
+    /// The range of requested messages in a conversation.
     package enum MessageRange: Sendable, Hashable {
-        /// The first ones after an offset.
+        /// The first messages after an offset.
         case after(Int)
-        /// The last ones before an offset.
+        /// The last messages before an offset.
         case before(Int)
     }
 
     /// Returns a conversation as all participants see it, with its last message that isn't deleted.
     ///
-    /// - Parameter user: A user that has left, for the state at that time. Throws
+    /// - Parameter user: A user that has left, to get the state at that time. Throws
     ///   ``Domain/RequestError/noSuchConversation`` unless the user took part.
     package func summary(of conversation: UUID, for user: String? = nil) async throws -> ConversationPage {
         let statement = user == nil ? Statement.messages : Statement.messagesByName
         return try await messages(in: conversation, .before(.max), limit: 1, statement, user)
     }
 
-    /// Returns messages in the order of their offsets, as many as fit into a page.
+    /// Returns a page of messages in the order of their offsets.
     ///
-    /// - Parameter device: The reader. Throws ``Domain/RequestError/noSuchConversation`` unless it takes part. `nil`
-    ///   for the server itself, which publishes new messages without reactions.
+    /// - Parameter device: The device that reads. Throws ``Domain/RequestError/noSuchConversation`` unless its user
+    ///   takes part. `nil` for the server itself, which publishes new messages without reactions.
     package func messages(
         in conversation: UUID, _ range: MessageRange, limit: Int = ConversationPage.maximumCount, for device: DeviceID?
     ) async throws -> ConversationPage {
@@ -135,7 +136,9 @@ extension ConversationStore {
         return page.adding(try await reactions(to: page.messages, in: conversation), from: range)
     }
 
-    /// - Parameter reader: The reader as a parameter of the statement.
+    /// Returns a page of messages.
+    ///
+    /// - Parameter reader: The device or the user that reads, as a parameter of the statement.
     private func messages(
         in conversation: UUID, _ range: MessageRange, limit: Int, _ statement: PostgresStatement, _ reader: String?
     ) async throws -> ConversationPage {

@@ -3,30 +3,30 @@ package import Domain
 import FoundationEssentials
 
 extension ConversationStore {
-    /// The result of sending.
+    /// The result of sending a message.
     package struct Sent: Sendable {
         /// The message in one conversation, with its recipients.
         package struct Entry: Sendable {
             package let page: ConversationPage
-            /// `false` for a repeat of a stored message.
+            /// Whether the message is new. `false` for a repeat of a stored message.
             package let isNew: Bool
-            /// Whether the conversation was made for the message.
+            /// Whether the conversation was created for the message.
             let makesConversation: Bool
         }
 
         package let entries: [Entry]
 
-        /// Whether any of them is new.
+        /// Whether the message is new in any conversation.
         package var isNew: Bool { entries.contains(where: \.isNew) }
         package var messages: [ConversationMessage] { entries.flatMap(\.page.messages) }
     }
 
     /// Stores a message in all its conversations, or in none. A message to one known conversation is stored together
-    /// with others of the same moment. A message to several conversations or to people is stored alone.
+    /// with others that arrive at about the same time. A message to several conversations or to users is stored alone.
     package func send(_ message: OutgoingMessage, by device: DeviceID) async throws -> Sent {
         let destinations = try message.destinations()
         let room = storage.room(for: .messages, count: destinations.1.count)
-        // If the total is full, the statement still accepts repeats.
+        // If only the total quota is full, the statement still runs, because it accepts repeats.
         if let refusal = room.refusal, !storage.isFull(.messages) { throw refusal }
         let newConversation = storage.room(for: .conversations, count: destinations.2 == nil ? 0 : 1)
         let sent = try await storage.using(room) {

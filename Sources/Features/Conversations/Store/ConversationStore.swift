@@ -3,8 +3,8 @@ package import Domain
 package import FoundationEssentials
 package import Postgres
 
-/// Conversations in the database. Every operation is one statement, so one transaction (messages sent at the same time
-/// share one: ``MessageWriter``). It includes the NOTIFY, so nothing is announced that isn't stored. Throws
+/// Conversations in the database. Every operation is one statement and one transaction. Messages sent at the same time
+/// share one (``MessageWriter``). The transaction includes the NOTIFY, so only stored changes are reported. Throws
 /// `PostgresError`, and `RequestError` for a refusal.
 ///
 /// ```
@@ -77,11 +77,11 @@ package struct ConversationStore: Sendable {
     let database: PostgresClient
     let settings: ConversationSettings
     let storage: StorageQuota
-    /// Distinguishes this daemon's own notifications of messages. Contains no space.
+    /// Identifies this daemon in notifications of messages. Contains no space.
     package let origin: String
     let writer: MessageWriter
-    /// The writers of messages, by conversation. Messages of different lanes are stored at the same time, and don't
-    /// wait for each other.
+    /// The writers of messages. The conversation decides which one is used. The writers store messages at the same time
+    /// and don't wait for each other.
     let lanes: [GatheredCalls<MessageWriter.Message, Sent>]
 
     package init(database: PostgresClient, settings: ConversationSettings, storage: StorageQuota) {
@@ -101,9 +101,8 @@ package struct ConversationStore: Sendable {
 
     /// Gives a device its name.
     ///
-    /// - Parameter wait: Called for a new name. Returns the seconds for which new names are refused; `nil` if the name
-    ///   may be taken.
-    ///
+    /// - Parameter wait: Called for a new name. Returns the seconds for which new names are refused, or `nil` if the
+    ///   name may be taken.
     /// - Returns: Whether the name is new.
     package func take(
         _ name: UserName, for device: DeviceID, wait: () -> Int? = { nil }
@@ -116,7 +115,7 @@ package struct ConversationStore: Sendable {
         return true
     }
 
-    /// Returns the result of taking a name: made, repeated, or users_full if there is no space for a new one.
+    /// Returns the result of taking a name: `made`, `repeated`, or `users_full` if there is no space for a new name.
     private func code(of name: UserName, for device: DeviceID, hasRoom: Bool) async throws -> String {
         let code = try await database.query(
             Statement.takeName, [.text(device.text), .text(name.text), .boolean(hasRoom)])[0].string("code")
@@ -124,12 +123,12 @@ package struct ConversationStore: Sendable {
         return code
     }
 
-    /// Returns a device's name; `nil` if it has none.
+    /// Returns a device's name, or `nil` if it has none.
     package func name(of device: DeviceID) async throws -> String? {
         try await database.query(Statement.userName, [.text(device.text)]).first?.string("name")
     }
 
-    /// Returns the names of these users, without erased ones.
+    /// Returns the names of these users, by number. Erased users are missing.
     package func names(of users: [Int]) async throws -> [Int: String] {
         var names: [Int: String] = [:]
         for row in try await database.query(Statement.userNames, [.textArray(users.map(String.init))]) {
@@ -146,7 +145,7 @@ package struct ConversationStore: Sendable {
 
     // MARK: Conversations
 
-    /// Creates a conversation, unless the pair already has one or the id exists.
+    /// Creates a conversation, unless the two users already have one or the id exists.
     package func make(_ request: NewConversationRequest) async throws -> (conversation: Conversation, isNew: Bool) {
         let room = storage.room(for: .conversations)
         let row = try await storage.using(room) {
@@ -165,7 +164,7 @@ package struct ConversationStore: Sendable {
         return (try Conversation(row), code == "made")
     }
 
-    /// Performs a participant's action: reads, mutes or leaves.
+    /// Performs a participant's action: marks messages as read, mutes, or leaves.
     package func set(_ request: ParticipantRequest, in conversation: UUID) async throws -> Conversation {
         let (word, value): (String, Int) =
             switch request.action {
@@ -205,7 +204,7 @@ extension RequestError {
         "participants",
         "must be at most \(Conversation.maximumParticipants), and their names joined by dots at most 255 bytes")
 
-    /// Returns the refusal for a function's code about a conversation.
+    /// Returns the refusal for the code of an SQL function.
     static func conversationRefused(_ code: String) throws -> RequestError {
         switch code {
         case "name_required": .nameRequired

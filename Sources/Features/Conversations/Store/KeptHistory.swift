@@ -1,11 +1,11 @@
-/// The part of a conversation that can be repeated.
+/// The part of a conversation's history that can be repeated.
 package struct KeptHistory: Sendable, Hashable {
-    /// ``ConversationPage/epoch``.
+    /// The value of ``ConversationPage/epoch``.
     package let epoch: String
     package let lastOffset: Int
-    /// The offset of the first stored message. If there is none, the last offset plus one.
+    /// The offset of the first stored message. If none is stored, the last offset plus one.
     package let firstOffset: Int
-    /// The offset after which the messages since an instant lie. `nil` if it wasn't requested.
+    /// Messages since the requested instant have greater offsets than this. `nil` if no instant was requested.
     package let sinceOffset: Int?
 
     package init(epoch: String, lastOffset: Int, firstOffset: Int, sinceOffset: Int? = nil) {

@@ -3,15 +3,15 @@ import Domain
 import FoundationEssentials
 import Postgres
 
-/// Stores messages: a single one by its own statement, several of the same moment by one statement. A disk commits some
-/// hundred times per second, and the messages of a conversation are stored one after the other. So messages that arrive
-/// while others are being committed are stored together, next.
+/// Stores messages: a single one by its own statement, several by one statement. A disk commits only some hundred times
+/// per second, and the messages of a conversation are stored one after the other. Messages that arrive during a commit
+/// are therefore stored together afterwards.
 ///
 /// | several messages              | each message                                                               |
 /// |-------------------------------|----------------------------------------------------------------------------|
 /// | are answered                  | has its own outcome; a refused one doesn't affect the others               |
-/// | fail because of one of them   | none was stored; each is stored alone, in order                            |
-/// | fail because of the database  | has that failure, whose outcome may be unknown; the sender repeats it      |
+/// | fail because of one of them   | isn't stored yet; each is then stored alone, in order                      |
+/// | fail because of the database  | has this failure, whose outcome may be unknown; the sender repeats it      |
 struct MessageWriter: Sendable {
     /// A message to a known conversation.
     struct Message: Sendable {
@@ -24,8 +24,8 @@ struct MessageWriter: Sendable {
     typealias Sent = ConversationStore.Sent
     private typealias Statement = ConversationStore.Statement
 
-    /// While the messages of one lane are committed, those of the other are checked. More lanes don't help, because
-    /// PostgreSQL commits transactions with NOTIFY one after the other.
+    /// The number of lanes. While the messages of one lane are committed, those of the other are checked. More lanes
+    /// don't help, because PostgreSQL commits transactions with NOTIFY one after the other.
     static let lanes = 2
     /// The limits of a lane.
     static let limits = GatheringLimits(
@@ -36,9 +36,9 @@ struct MessageWriter: Sendable {
     let storage: StorageQuota
     let origin: String
 
-    // MARK: Several
+    // MARK: Several messages
 
-    /// Returns the outcome of each message.
+    /// Stores messages, and returns the outcome of each.
     func store(_ messages: [Message]) async throws -> [Result<Sent, any Error>] {
         if messages.count == 1 { return [await alone(messages[0])] }
         let rows: PostgresRows
@@ -54,7 +54,8 @@ struct MessageWriter: Sendable {
             var outcomes: [Result<Sent, any Error>] = []
             var lost: PostgresError?
             for message in messages {
-                // If the database is unavailable, the other messages don't wait for it one by one.
+                // If the database is unavailable, the remaining messages fail at once instead of waiting one after the
+                // other.
                 let outcome: Result<Sent, any Error> = if let lost { .failure(lost) } else { await alone(message) }
                 if case .failure(let error as PostgresError) = outcome, case .unavailable = error.kind { lost = error }
                 outcomes.append(outcome)
@@ -86,10 +87,10 @@ struct MessageWriter: Sendable {
         }
     }
 
-    // MARK: One
+    // MARK: Single messages
 
-    /// Stores a message in all of these conversations, or in none. With names, in the conversation of exactly these
-    /// users, which takes `newConversation` if there is none yet.
+    /// Stores a message in all of these conversations, or in none. If `names` is given, stores it in the conversation
+    /// of exactly these users. If there is none yet, a new one uses `newConversation`.
     func store(
         _ content: String, by device: DeviceID, in conversations: [UUID], _ ids: [UUID], to names: [String]?,
         newConversation: StorageRoom? = nil
@@ -102,7 +103,7 @@ struct MessageWriter: Sendable {
             ], newConversation: newConversation)
     }
 
-    /// Runs `send_messages`, or a function with the same result.
+    /// Runs `send_messages`, or another function with the same result columns.
     func store(
         _ statement: PostgresStatement, _ what: [PostgresParameter], newConversation: StorageRoom? = nil
     ) async throws -> Sent {
@@ -118,8 +119,8 @@ struct MessageWriter: Sendable {
         do {
             rows = try await send()
         } catch let error as PostgresError where error.kind == .server(sqlState: "23505") {
-            // Another transaction has taken the id at this moment, perhaps for the same message. The second try sees
-            // it.
+            // Another transaction has just taken the id, perhaps for the same message. The second attempt sees that
+            // row.
             rows = try await send()
         }
         let codes = try rows.map { try $0.string("code") }
@@ -142,7 +143,7 @@ struct MessageWriter: Sendable {
 }
 
 extension PostgresError {
-    /// Whether the statement itself prevented its effect, and not the state of the database.
+    /// Whether the statement had no effect, for a reason other than the state of the database.
     fileprivate var hasNoEffectByStatement: Bool {
         switch kind {
         case .server, .conflict, .invalidParameter: true

@@ -2,14 +2,14 @@ import Domain
 package import FoundationEssentials
 import Wire
 
-/// The reactions to a message with the same emoji.
+/// The reactions to a message that have the same emoji.
 package struct Reaction: Sendable, Hashable {
-    /// The maximum number of names. The others are only counted.
+    /// The maximum number of names. Further users are only counted.
     static let maximumNames = 20
 
     package let emoji: String
     package let count: Int
-    /// The first users, in the order of their reactions.
+    /// The first users that reacted, in order.
     package let users: [String]
 
     package init(emoji: String, count: Int, users: [String]) {
@@ -47,7 +47,7 @@ package struct ReactionRequest: Sendable, Hashable {
     }
 }
 
-/// The body `{deviceId, emoji}`.
+/// The body of a request to react: `{deviceId, emoji}`.
 struct ReactionBody {
     let device: DeviceID
     let emoji: Emoji

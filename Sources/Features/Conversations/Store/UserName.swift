@@ -1,13 +1,13 @@
 package import Domain
 
-/// A name in conversations, which is a word of routing keys. The first device that registers a name gets it, and a name
+/// A name in conversations. It is a word of routing keys. A name belongs to the first device that registers it, and
 /// never changes.
 package struct UserName: Sendable, Hashable {
     package static let maximumLength = 32
 
     package let text: String
 
-    /// Creates a name from the database, which contains only valid ones.
+    /// Creates a name from text stored in the database. Stored names are always valid, so the text isn't checked.
     init(stored text: String) {
         self.text = text
     }

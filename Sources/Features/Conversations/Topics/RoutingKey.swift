@@ -1,15 +1,15 @@
 /// A routing key of RabbitMQ's topic exchanges: words joined by dots, at most 255 bytes (AMQP 0-9-1, 4.2.5.3, "short
 /// string").
 ///
-/// Bytes are compared, so upper and lower case differ, and canonically equivalent texts are different words. The empty
-/// key has no words. `a..b` has three, and the second is empty.
+/// Words are compared by their bytes. So upper and lower case differ, and canonically equivalent texts are different
+/// words. The empty key has no words. `a..b` has three words, and the second is empty.
 package struct RoutingKey: Hashable, Sendable {
     /// The maximum length in AMQP, in bytes.
     package static let maxLength = 255
 
     package let bytes: [UInt8]
 
-    /// Returns `nil` for more than ``maxLength`` bytes.
+    /// Returns `nil` if the text has more than ``maxLength`` bytes.
     package init?(_ text: some Sequence<UInt8>) {
         bytes = Array(text.prefix(Self.maxLength + 1))
         guard bytes.count <= Self.maxLength else { return nil }
@@ -21,8 +21,8 @@ package struct RoutingKey: Hashable, Sendable {
     }
 }
 
-/// A binding key of RabbitMQ, which selects routing keys: words joined by dots. `*` stands for one word, and `#` for
-/// any number of words. Within a longer word they have no special meaning.
+/// A binding key of RabbitMQ, which selects routing keys: words joined by dots. `*` matches one word, and `#` any
+/// number of words. Within a longer word they have no special meaning.
 package struct BindingPattern: Hashable, Sendable {
     /// A word of a pattern.
     enum Part: Hashable, Sendable {
@@ -34,7 +34,7 @@ package struct BindingPattern: Hashable, Sendable {
     package let key: RoutingKey
     let parts: [Part]
 
-    /// Returns `nil` for more than ``RoutingKey/maxLength`` bytes.
+    /// Returns `nil` if the text has more than ``RoutingKey/maxLength`` bytes.
     package init?(_ text: some Sequence<UInt8>) {
         guard let key = RoutingKey(text) else { return nil }
         self.key = key
@@ -47,10 +47,10 @@ package struct BindingPattern: Hashable, Sendable {
         }
     }
 
-    /// Returns whether RabbitMQ would route the key by this pattern. Takes at most the product of the numbers of words
-    /// in steps.
+    /// Returns whether RabbitMQ would route the key by this pattern. The number of steps is at most the product of the
+    /// numbers of words.
     package func matches(_ key: RoutingKey) -> Bool {
-        // The numbers of parts that the words so far can match.
+        // The numbers of parts that the words read so far can match.
         var reached = Set(skipping(from: 0))
         for word in key.words {
             var next: Set<Int> = []
@@ -61,14 +61,14 @@ package struct BindingPattern: Hashable, Sendable {
                 case .word(let bytes): if word.elementsEqual(bytes) { next.formUnion(skipping(from: place + 1)) }
                 }
             }
-            // The words of a `#` may end here.
+            // Adds the positions after a `#`, because its words may end here.
             reached = next.reduce(into: next) { $0.formUnion(skipping(from: $1)) }
             guard !reached.isEmpty else { return false }
         }
         return reached.contains(parts.count)
     }
 
-    /// Returns a position, and those after it that can be reached without a word.
+    /// Returns a position, and the later positions that can be reached without a word.
     private func skipping(from place: Int) -> ClosedRange<Int> {
         var end = place
         while end < parts.count, parts[end] == .anyWords { end += 1 }

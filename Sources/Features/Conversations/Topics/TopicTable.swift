@@ -1,9 +1,9 @@
-/// A table of patterns and their listeners that finds the listeners of a routing key without trying each pattern. It is
-/// a trie over the patterns' words, searched along all matching paths at once.
+/// A table of patterns and their listeners. It finds the listeners of a routing key without trying each pattern. The
+/// table is a trie over the words of the patterns, and a search follows all matching paths at once.
 ///
-/// A key takes at most its number of words, times the number of nodes that `*` and `#` keep open, in steps. Plain words
-/// of other patterns cost nothing. Each word is stored once, and each edge once in a flat table: about 200 bytes for a
-/// pattern like `#.user.#`.
+/// The number of steps for a key is at most its number of words, times the number of nodes that `*` and `#` keep open.
+/// Plain words of other patterns cost nothing. Each word is stored once, and each edge once in a flat table. A pattern
+/// like `#.user.#` needs about 200 bytes.
 package struct TopicTable<Listener: Hashable> {
     private typealias Word = Int32
     private typealias Node = Int32
@@ -21,7 +21,7 @@ package struct TopicTable<Listener: Hashable> {
         var edge: Edge?
     }
 
-    // Numbers that no other word has.
+    // The numbers of `*` and `#`, which no other word has.
     private static var oneWord: Word { 0 }
     private static var anyWords: Word { 1 }
     private static var root: Node { 0 }
@@ -30,16 +30,16 @@ package struct TopicTable<Listener: Hashable> {
     private var freePlaces: [Node] = []
     private var edges: [Edge: Node] = [:]
     private var words: [ArraySlice<UInt8>: Word] = [:]
-    /// The words by number, with the number of edges that have the word.
+    /// The words by number, each with the number of edges that use it.
     private var uses: [(count: Int32, word: ArraySlice<UInt8>)] = [(1, []), (1, [])]
     private var freeWords: [Word] = []
 
-    /// The number of pairs of a pattern and a listener.
+    /// The number of combinations of a pattern and a listener.
     package private(set) var count = 0
 
     package init() {}
 
-    /// Returns whether it is new.
+    /// Adds a listener. Returns whether it is new for the pattern.
     @discardableResult
     package mutating func insert(_ listener: Listener, for pattern: BindingPattern) -> Bool {
         var node = Self.root
@@ -49,7 +49,7 @@ package struct TopicTable<Listener: Hashable> {
         return isNew
     }
 
-    /// Returns whether it existed.
+    /// Removes a listener. Returns whether the pattern had it.
     @discardableResult
     package mutating func remove(_ listener: Listener, for pattern: BindingPattern) -> Bool {
         var node = Self.root
@@ -63,7 +63,7 @@ package struct TopicTable<Listener: Hashable> {
         return true
     }
 
-    /// Returns the listeners with a matching pattern, each once.
+    /// Returns the listeners with a matching pattern, without duplicates.
     package func listeners(of key: RoutingKey) -> Set<Listener> {
         find(key).listeners
     }
@@ -77,7 +77,7 @@ package struct TopicTable<Listener: Hashable> {
             let number = words[word]
             var next: [Node] = []
             for node in reached {
-                // `#` matches this word, too.
+                // The `#` that led to this node matches this word, too.
                 if places[Int(node)].edge?.word == Self.anyWords { enter(node, &next) }
                 if let number, let child = edges[Edge(from: node, word: number)] { enter(child, &next) }
                 if let child = edges[Edge(from: node, word: Self.oneWord)] { enter(child, &next) }
@@ -91,8 +91,8 @@ package struct TopicTable<Listener: Hashable> {
         return (found, steps + reached.count)
     }
 
-    /// Adds a node, and those after it that `#` reaches without a word. No node is added twice: each has one path to
-    /// it, and a node that can be reached both through `#` and after it is already present the second time.
+    /// Adds a node, and the later nodes that `#` reaches without a word. A node is never added twice. It may be reached
+    /// both through a `#` and after it, but then it is already present the second time.
     private func enter(_ node: Node, _ reached: inout [Node]) {
         guard !reached.contains(node) else { return }
         reached.append(node)
@@ -124,7 +124,7 @@ package struct TopicTable<Listener: Hashable> {
         return number
     }
 
-    // MARK: Places
+    // MARK: Nodes
 
     private mutating func child(of node: Node, by word: Word) -> Node {
         let edge = Edge(from: node, word: word)

@@ -5,12 +5,14 @@ package import Observability
 package import Postgres
 package import Rooms
 
-/// Writes, in batches, who entered and left rooms: for the attendance of matches, which is always kept, and for events.
+/// Writes which members entered and left rooms, in batches. The database uses the entries for the attendance of
+/// matches, which is always kept, and for events.
 package struct AttendanceWriter: Sendable {
     /// An entry to write.
     enum Entry: Sendable {
         case event(PresenceEvent)
-        /// All loops have answered this roll call. What they reported before comes before this entry.
+        /// Marks the end of a roll call: all loops have answered it. Events that they reported before come before this
+        /// entry.
         case rollCall(UInt32)
 
         var event: PresenceEvent? {
@@ -18,16 +20,16 @@ package struct AttendanceWriter: Sendable {
         }
     }
 
-    /// When many people arrive at once, the database's CPU is needed to let them in.
+    /// The pause between batches. When many users arrive at once, the database's CPU is needed to admit them.
     private static let rest = Duration.milliseconds(100)
 
     private let reports: AttendanceReports
     private let writer: BatchWriter<AttendanceReports>
 
     /// - Parameters:
-    ///   - daemon: The daemon of these people. If it dies, other daemons remove them.
+    ///   - daemon: This daemon's id. If the daemon dies, other daemons remove its attendees.
     ///   - written: Called when there may be new events.
-    ///   - rushIsOver: Called when thousands of entries have been written and none is waiting, so their memory can be
+    ///   - rushIsOver: Called when thousands of entries have been written and none are waiting, so their memory can be
     ///     returned.
     package init(
         store: AttendanceStore, by daemon: UUID, log: Log, written: @escaping @Sendable () -> Void,
@@ -43,7 +45,8 @@ package struct AttendanceWriter: Sendable {
         await writer.add(events.map(Entry.event))
     }
 
-    /// Reports again who is present, because other daemons have considered this one dead and removed its people.
+    /// Reports again which attendees are present. Other daemons have considered this daemon dead and removed its
+    /// attendees.
     ///
     /// - Parameter callRoll: ``Rooms/callRoll(_:)``.
     package func reportAgain(_ callRoll: (UInt32) async -> [Attendee: Int]) async {
@@ -52,22 +55,22 @@ package struct AttendanceWriter: Sendable {
         await writer.add([.rollCall(number)], evenIfFull: true)
     }
 
-    /// Adds events without waiting. Any thread. Events of a room's loop stay in order.
+    /// Adds events without waiting. Events of a room's loop stay in order. Can be called on any thread.
     package func report(_ events: [PresenceEvent]) {
         writer.submit(events.map(Entry.event))
     }
 
-    /// Returns when nothing is waiting, or when the database accepts nothing.
+    /// Returns when all entries are written, or when the database accepts no more.
     package func finish() async {
         await writer.finish()
     }
 }
 
-/// The database as the destination of a ``BatchWriter``. A report whose outcome is unknown is sent again, and its
-/// number prevents a second write.
+/// Writes reports to the database for a ``BatchWriter``. A report with an unknown outcome is sent again, and its number
+/// prevents a second write.
 actor AttendanceReports: BatchDestination {
-    /// The number of consecutive entries that count as a rush. The memory is freed afterwards, because it is about half
-    /// a megabyte.
+    /// The number of consecutive entries that count as a rush. After a rush, about half a megabyte of memory is
+    /// returned.
     static let rush = 8_192
 
     let store: AttendanceStore
@@ -76,11 +79,11 @@ actor AttendanceReports: BatchDestination {
     let rushIsOver: @Sendable () -> Void
     /// Identifies this run of the daemon.
     let id: UUID
-    /// The number of entries written since nothing was waiting.
+    /// The number of entries written since the queue was last empty.
     private var writtenEntries = 0
     private var lastReport = 0
     private var rollCalls: UInt32 = 0
-    /// The running roll call, after other daemons have removed this daemon's people.
+    /// The running roll call. It starts when other daemons have removed this daemon's attendees.
     private var rollCall: RollCall?
 
     init(
@@ -112,6 +115,8 @@ actor AttendanceReports: BatchDestination {
         writtenEntries = 0
     }
 
+    /// Begins a roll call.
+    ///
     /// - Returns: The number of the roll call.
     func beginRollCall() -> UInt32 {
         rollCalls += 1
@@ -123,7 +128,8 @@ actor AttendanceReports: BatchDestination {
         if rollCall?.number == call { rollCall?.add(answers) }
     }
 
-    /// Counts a written report. Does nothing if it was counted before or no roll call runs.
+    /// Counts a written report for the roll call. Does nothing if the report was counted before or no roll call is
+    /// running.
     private func take(_ report: BatchQueue<AttendanceWriter.Entry>.Batch) {
         guard report.number > lastReport else { return }
         lastReport = report.number
@@ -136,8 +142,9 @@ actor AttendanceReports: BatchDestination {
         }
     }
 
-    /// Writes the result of the roll call. Throws while the database is unavailable, and then the whole batch is sent
-    /// again. Other errors don't concern the report, which is written. The next report tries again.
+    /// Writes the result of the roll call, if it is complete. Throws only while the database is unavailable, and then
+    /// the whole batch is sent again. Other errors don't affect the report, which is already written. The next report
+    /// tries the roll call again.
     private func recount(after report: Int) async throws {
         guard let rollCall, rollCall.isComplete else { return }
         do {
@@ -190,10 +197,10 @@ package struct AttendanceStore: Sendable {
     /// The executor for tasks that mostly send reports.
     var executor: any TaskExecutor { database.executor }
 
-    /// Writes who is present, with the number of connections, whatever was stored before. Does nothing if a report with
-    /// a greater number is already written.
+    /// Replaces the stored attendees of rooms, each with the number of connections. Does nothing if a report with a
+    /// greater number is already written.
     ///
-    /// - Parameter rooms: Complete rooms. Members that name no task count as one.
+    /// - Parameter rooms: All attendees of each room. Members that name no task count as one attendee.
     func recount(
         _ rooms: [[(attendee: Attendee, connections: Int)]], by writer: UUID, number: Int
     ) async throws {
@@ -210,8 +217,8 @@ package struct AttendanceStore: Sendable {
         }
     }
 
-    /// Writes who entered and left, in the order of each room. A report with a known number isn't written again. The
-    /// database itself ends the attendance when a room closes.
+    /// Writes which members entered and left, in the order of each room. A report with a known number isn't written
+    /// again. When a room closes, the database itself ends the attendance.
     package func report(
         _ events: [PresenceEvent], by writer: UUID, number: Int, at now: MonotonicTime
     ) async throws {
@@ -226,7 +233,7 @@ package struct AttendanceStore: Sendable {
             ], timeout: nil)
     }
 
-    /// The array contains only these two words, which need no quotes.
+    /// Returns the kinds as a PostgreSQL array. Neither of its two words needs quotes.
     private static func kinds(of events: [PresenceEvent]) -> String {
         let (joined, left) = (Array(",room.joined".utf8), Array(",room.left".utf8))
         var kinds: [UInt8] = []

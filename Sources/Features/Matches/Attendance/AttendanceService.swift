@@ -1,7 +1,8 @@
 import Basics
 import Rooms
 
-/// Writes the attendance of members at the end, unless the database hangs. Later services keep their time.
+/// Writes the attendance of members when the daemon stops. Uses at most half of the time, in case the database hangs,
+/// so that later services keep their time.
 struct AttendanceService: Service {
     let rooms: Rooms
     let writer: AttendanceWriter

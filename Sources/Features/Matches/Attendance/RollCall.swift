@@ -1,21 +1,23 @@
 import FoundationEssentials
 import Rooms
 
-/// A recount of the people on this daemon, after other daemons have removed them. The daemon asks its loops.
+/// A recount of the attendees on this daemon, after other daemons have removed them. The daemon asks its loops.
 ///
-/// The loops answer one after the other while people enter and leave, and not all reported events are written yet. An answer
-/// includes what came before it. Events after it carry the number of the roll call, and are counted when they are written:
+/// The loops answer one after the other. Meanwhile members enter and leave, and not all reported events are written
+/// yet. An answer includes the events of its loop before it. Events after the answer carry the number of the roll call,
+/// and are counted when they are written:
 ///
-/// | written                               | counts                                                |
-/// |---------------------------------------|-------------------------------------------------------|
-/// | an event before its loop's answer     | no, the answer includes it                            |
-/// | an event after the answer             | yes                                                   |
-/// | the mark behind all answers           | from here on, the sum is who is present as written    |
+/// | written                               | counted                                      |
+/// |---------------------------------------|----------------------------------------------|
+/// | an event before its loop's answer     | no, the answer includes it                   |
+/// | an event after the answer             | yes                                          |
+/// | the mark after all answers            | the sum now equals the written attendance    |
 struct RollCall: Sendable {
     let number: UInt32
-    /// The number of connections. Negative for an attendee who has left before the answer of its loop arrived.
+    /// The number of connections of each attendee. Negative if an attendee has left before the answer of its loop
+    /// arrived.
     private var connections: [Attendee: Int] = [:]
-    /// Whether the mark was stored.
+    /// Whether the mark was written.
     private(set) var isComplete = false
 
     init(number: UInt32) {
@@ -34,7 +36,7 @@ struct RollCall: Sendable {
         connections[attendee, default: 0] += event.kind == .joined ? 1 : -1
     }
 
-    /// Records that the mark of a call has been written or never will be, as everything before it.
+    /// Completes the roll call with this number. The mark, and all entries before it, are written or will never be.
     mutating func complete(_ call: UInt32) {
         if call == number { isComplete = true }
     }

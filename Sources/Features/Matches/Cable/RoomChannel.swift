@@ -4,7 +4,7 @@ import Domain
 import FoundationEssentials
 import Wire
 
-/// The channel `{"channel":"RoomChannel","id":"<room>"}`: a match's room, the same as `/socket?id=<room>`. With
+/// A match's room: the channel `{"channel":"RoomChannel","id":"<room>"}`. It works like `/socket?id=<room>`. With
 /// `"presence":true` it sends the number of people.
 struct RoomChannel: CableChannel {
     let name: StaticString = "RoomChannel"

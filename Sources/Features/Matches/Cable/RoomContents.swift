@@ -2,11 +2,13 @@ import Rooms
 import Schedule
 import Wire
 
-/// The messages of a match's room except ales, in the form for subscriptions.
+/// The messages of a match's room for subscriptions, except ales.
 enum RoomContents {
-    /// - Parameter toPartner: Whether the recipient is one of the match's two people, who receives the partner's
+    /// Returns the content of a message.
+    ///
+    /// - Parameter toPartner: Whether the recipient names a task of the match, so that it receives the partner's
     ///   presence.
-    /// - Returns: `nil` for a message that isn't sent there.
+    /// - Returns: `nil` for a message that isn't sent to subscriptions.
     static func content(of message: any Message, toPartner: Bool) -> CableContent? {
         switch message {
         case let rematch as Rematch: CableContent("rematched") { rematch.write(to: &$0) }

@@ -9,9 +9,9 @@ import Wire
 
 /// A subscription to a match's room. It doesn't receive ales that its own connection sends, through any subscription.
 final class RoomSubscription: CableSubscription, RoomPeer {
-    /// The person, as the client names it.
+    /// The user, as identified by the client.
     enum Person {
-        /// The task has the same identity as in ``AleController``, so a user with connections of both kinds counts
+        /// The user's task. ``AleController`` uses the same identity, so a user with connections of both kinds counts
         /// once.
         case task(UUID)
         case device(DeviceID)
@@ -37,10 +37,10 @@ final class RoomSubscription: CableSubscription, RoomPeer {
         self.wantsPresence = wantsPresence
     }
 
-    // MARK: Coming and going
+    // MARK: Entering and leaving
 
-    /// Enters the room when the request rate of the client's address admits it. Each entry is written to the database, and
-    /// all rooms share the queue for that.
+    /// Enters the room when the request rate of the client's address allows it. Each entry is written to the database
+    /// through a queue that all rooms share.
     func open() {
         guard transport.mayAsk() else { return transport.retry { [weak self] in self?.open() } }
         enter()
@@ -64,11 +64,11 @@ final class RoomSubscription: CableSubscription, RoomPeer {
                 ask { [matches, room] in try await matches.learn(of: room) }
             }
         }
-        // Watches at once, so that the first count comes before other messages of the room.
+        // Watches presence at once, so that the first count comes before other messages of the room.
         if wantsPresence { member?.watchPresence() }
     }
 
-    /// Computed when it is needed, because the rooms' keys may not have been read before.
+    /// The identity in the room. Computed when it is needed, because the rooms' keys may not be read before.
     private var claimedIdentity: UUID? {
         switch person {
         case .task(let task)?: task
@@ -77,14 +77,14 @@ final class RoomSubscription: CableSubscription, RoomPeer {
         }
     }
 
-    /// Asks the database, and tries again to enter.
+    /// Asks the database, and then tries again to enter.
     private func ask(_ question: @escaping @Sendable () async throws -> Void) {
         transport.run(question) { [weak self] outcome in
             guard let self else { return }
             switch outcome {
             case .success: enter()
             case .failure(let error) where matches.isRefusal(error): transport.reject()
-            // The database is away: the client waits, as it would for a slow network.
+            // While the database is unavailable, the client waits as on a slow network.
             case .failure: transport.retry { [weak self] in self?.ask(question) }
             }
         }
@@ -118,7 +118,7 @@ final class RoomSubscription: CableSubscription, RoomPeer {
 
     func deliver(_ publication: Publication) {
         if publication.message is PersonErased { return transport.revoke() }
-        // A subscriber without a task is known as a device, and has no partner.
+        // A subscriber without a task is identified by its device, and has no partner.
         let hasPartner = if case .task? = person { true } else { false }
         guard let content = RoomContents.content(of: publication.message, toPartner: hasPartner) else { return }
         transport.send(frame: transport.sharedFrame(of: content))

@@ -4,12 +4,12 @@ import Rooms
 import Sockets
 import Wire
 
-/// The ales that weren't sent to a subscription yet. A value: they are counted by kind, and those beyond
-/// ``CableLimits/waitingAles`` are dropped.
+/// The ales that weren't sent to a subscription yet, counted by kind. Ales beyond ``CableLimits/waitingAles`` are
+/// dropped. A value type.
 struct WaitingAles {
-    /// The counts, without zeros.
+    /// The number of ales of each kind. Kinds without ales are absent.
     private var counts: [CheerKind: Int] = [:]
-    /// The frames of the kinds that were sent before.
+    /// The frames of the kinds that were sent before, for reuse.
     private var frames: [CheerKind: SharedBytes] = [:]
 
     var isEmpty: Bool { counts.isEmpty }
@@ -17,6 +17,8 @@ struct WaitingAles {
     /// A kind with waiting ales.
     var first: CheerKind? { counts.first?.key }
 
+    /// Adds ales of a kind.
+    ///
     /// - Returns: The number of dropped ales.
     mutating func add(_ count: Int, of kind: CheerKind) -> Int {
         let sum = (counts[kind] ?? 0) + count
@@ -25,7 +27,7 @@ struct WaitingAles {
         return sum - kept
     }
 
-    /// Takes at most `most` ales, and at least one.
+    /// Removes at most `most` ales, and at least one.
     mutating func take(_ most: Int, of kind: CheerKind) -> Int {
         guard let count = counts[kind] else { return 0 }
         let taken = min(count, max(1, most))
@@ -39,8 +41,8 @@ struct WaitingAles {
         CableContent("aleResponse") { data in data.member("kind", kind.name.map { "\($0)" }) }
     }
 
-    /// Takes the ales of a kind that fit into the connection's queue. Their frames are longer than those of `/socket`,
-    /// and a peer that reads must not be cut off for others' ales.
+    /// Removes the ales of a kind that fit into the connection's queue. Their frames are longer than those of
+    /// `/socket`, and too many ales must not end the connection of a peer that reads.
     mutating func next(by transport: SubscriptionTransport) -> (frame: SharedBytes, times: Int)? {
         guard let kind = first else { return nil }
         let frame = frame(of: kind, by: transport)

@@ -1,26 +1,26 @@
 import FoundationEssentials
 import HTTPClient
 
-/// The decisions for one notification and Apple's responses to it. A value.
+/// Decides what to do after Apple's responses to one notification. A value type.
 struct APNsAttempt: Sendable, Hashable {
     /// The next step.
     enum Step: Sendable, Hashable {
         case done(AttemptOutcome)
-        /// Send again at once, as changed.
+        /// Send the changed notification again at once.
         case again
-        /// Send again with a new provider token. If there is none, use this outcome.
+        /// Send again with a new provider token. If a new token isn't possible, use this outcome.
         case renewToken(otherwise: AttemptOutcome)
     }
 
-    /// The pause of the whole provider after an error of its own.
+    /// The pause of the whole provider after an error that concerns all notifications.
     static let rest = Duration.seconds(300)
-    /// The pause after too many provider tokens on a connection.
+    /// The pause after Apple received too many provider tokens on a connection.
     static let connectionRest = Duration.seconds(10)
-    /// The pause after too many notifications for a device.
+    /// The pause after Apple received too many notifications for a device.
     static let deviceRest = Duration.seconds(5)
 
     private(set) var isSandbox: Bool
-    /// The maximum size of the payload.
+    /// The maximum size of the payload in bytes.
     private(set) var maxPayloadBytes = APNsPayload.maxBytes
     private var hasChangedHost = false
     private var hasRenewedToken = false
@@ -29,23 +29,24 @@ struct APNsAttempt: Sendable, Hashable {
         self.isSandbox = isSandbox
     }
 
-    /// Returns the step after a response. Apple: "Handling notification responses from APNs".
+    /// Returns the step after a response (Apple: "Handling notification responses from APNs").
     ///
-    /// - Parameter registeredAt: When the device registered its token, in epoch seconds.
+    /// - Parameter registeredAt: The time at which the device registered its token, in epoch seconds.
     mutating func next(after answer: APNsResponse, registeredAt: Double) -> Step {
         let reason = "\(answer)"
         switch (answer.status, answer.reason) {
         case (200, _):
             return .done(.accepted)
         case (400, "BadDeviceToken"):
-            // Perhaps a token of the other environment. Apps under development report it wrongly.
+            // The token may belong to the other environment. Apps under development report the environment wrongly.
             guard !hasChangedHost else { return .done(.gone(reason)) }
             hasChangedHost = true
             isSandbox.toggle()
             return .again
         case (403, "BadEnvironmentKeyIdInToken"):
-            // The key is only for the other environment. Anyone may register such a token, so the provider doesn't
-            // pause. A token that its own environment doesn't know is invalid.
+            // The provider's key isn't valid in this environment. The provider doesn't pause, because anyone may
+            // register a token of the other environment. After a change of the host, the token's own environment
+            // doesn't know it either, so it is invalid.
             return .done(hasChangedHost ? .gone(reason) : .refused(reason))
         case (400, "IdleTimeout"):
             return .done(.retry(after: answer.retryAfter, reason))
@@ -55,7 +56,7 @@ struct APNsAttempt: Sendable, Hashable {
         case (403, _):
             return .done(.paused(for: Self.rest, reason))
         case (410, _):
-            // The app was installed again since, and has registered.
+            // The device has registered after this time, so the app was installed again.
             if let timestamp = answer.timestamp, registeredAt * 1000 > timestamp {
                 return .done(.retry(after: answer.retryAfter, reason))
             }
@@ -70,7 +71,7 @@ struct APNsAttempt: Sendable, Hashable {
         case (500..., _):
             return .done(.retry(after: answer.retryAfter, reason))
         default:
-            // An error of this server: a topic, path or field that Apple refuses.
+            // An error of this server, such as a topic, a path or a field that Apple refuses.
             return .done(.refused(reason))
         }
     }
@@ -79,9 +80,9 @@ struct APNsAttempt: Sendable, Hashable {
 /// Apple's response to one notification.
 struct APNsResponse: Sendable, Hashable {
     let status: Int
-    /// Such as `BadDeviceToken`; empty if there is none.
+    /// Apple's reason, such as `BadDeviceToken`. Empty if there is none.
     let reason: String
-    /// With `410`: the time since which the token is invalid, in epoch milliseconds.
+    /// The time since which the token is invalid, in epoch milliseconds. Only with `410`.
     let timestamp: Double?
     let retryAfter: Duration?
 

@@ -4,12 +4,12 @@ import Wire
 
 /// A notification's visible text, and the data for the app.
 enum APNsPayload {
-    /// Apple's limit.
+    /// Apple's maximum size of a payload, in bytes.
     static let maxBytes = 4096
-    /// The limit after Apple refused a payload as too large.
+    /// The maximum size in bytes after Apple refused a payload as too large.
     static let shortBytes = 2048
 
-    /// Returns JSON of at most `maxBytes`. Titles are cut to fit.
+    /// Returns JSON of at most `maxBytes` bytes. Titles are cut to fit.
     static func json(_ reminder: ReminderContent, maxBytes: Int = maxBytes) -> [UInt8] {
         json(reminder, Delivery.reminder, maxBytes) { body(reminder, $0) }
     }
@@ -18,8 +18,8 @@ enum APNsPayload {
         json(notice.task, Delivery.partnerChanged, maxBytes) { notice.sentence(partner: $0) }
     }
 
-    /// Returns JSON with the information that Apple may have: authors and their number. Names are short, so it always
-    /// fits.
+    /// Returns JSON with the information that Apple may have: the names of authors and their number. Names are short,
+    /// so the JSON always fits.
     static func json(_ unread: UnreadMessages) -> [UInt8] {
         var json = JSONText()
         json.object { object in
@@ -89,7 +89,7 @@ enum APNsPayload {
 }
 
 extension ReminderContent {
-    /// The key of notifications that replace one another on the screen: the match's room, or the task.
+    /// The key of notifications that replace each other on the screen: the room of the match, or the task.
     var groupId: String {
         (roomId ?? taskId).text.lowercased()
     }

@@ -6,7 +6,7 @@ import Glibc
 import HTTPClient
 import Wire
 
-/// Apple's push notifications: one HTTP/2 connection to each of its hosts, with many streams.
+/// Sends Apple's push notifications, over one HTTP/2 connection with many streams to each of Apple's hosts.
 struct APNsProvider: DeliveryProvider {
     /// The data stored with a push token.
     private struct Details: Decodable {
@@ -22,19 +22,19 @@ struct APNsProvider: DeliveryProvider {
     }
 
     let name = ProviderName.apns
-    /// Apple accepts a thousand streams per connection. 200 with a round trip of 100 ms send 2,000 notifications per
-    /// second.
+    /// Apple accepts 1,000 streams per connection. With a round trip of 100 ms, 200 streams send 2,000 notifications
+    /// per second.
     let concurrency = 200
     private let topic: String
-    /// Replaces both hosts.
+    /// Replaces both hosts of Apple.
     private let url: String?
     private let tokens: APNsTokenCache
     private let client: ProviderClient
 
     /// Reads the key file.
     ///
-    /// - Parameter now: The system's clock in epoch seconds.
-    /// - Returns: nil if the provider isn't configured.
+    /// - Parameter now: Returns the system's clock in epoch seconds.
+    /// - Returns: `nil` if the provider isn't configured.
     init?(_ settings: APNsSettings, now: @escaping @Sendable () -> Int = { time(nil) }) throws(APNsKeyError) {
         guard let credentials = try APNsCredentials(settings) else { return nil }
         topic = credentials.topic
@@ -42,7 +42,7 @@ struct APNsProvider: DeliveryProvider {
         tokens = APNsTokenCache(credentials, now: now)
         client = ProviderClient(caFile: settings.caFile, atOnce: concurrency) {
             $0.version = .http2
-            // Two or three attempts stay within the time of a delivery.
+            // With this limit, two or three attempts fit into the time of a delivery.
             $0.timeout = .seconds(10)
             // Only the operator can name another host than Apple's.
             $0.allowsPrivateAddresses = settings.url != nil
@@ -78,7 +78,7 @@ struct APNsProvider: DeliveryProvider {
     private func post(
         _ delivery: Delivery, _ attempt: APNsAttempt, _ token: String
     ) async throws(ProviderClient.Failure) -> APNsResponse {
-        // The key of notifications that replace one another.
+        // The key of notifications that replace each other.
         let group: String
         let body: [UInt8]
         switch delivery.content {
@@ -100,7 +100,7 @@ struct APNsProvider: DeliveryProvider {
                 headers: [
                     HTTPField("authorization", "bearer \(token)"), HTTPField("apns-topic", topic),
                     HTTPField("apns-push-type", "alert"), HTTPField("apns-priority", "10"),
-                    // Apple drops the notification at this time: after the start it is useless.
+                    // Apple drops the notification at this time, because it is useless after the start.
                     HTTPField("apns-expiration", "\(Int(saturating: delivery.deadline))"),
                     HTTPField("apns-id", delivery.messageId.text.lowercased()),
                     HTTPField("apns-collapse-id", group), .contentTypeJSON,

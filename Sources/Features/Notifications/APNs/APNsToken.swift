@@ -1,13 +1,13 @@
 import Crypto
 import Wire
 
-/// The provider token of every request. A value: time is an argument, in epoch seconds.
+/// The provider token that all requests carry. A value type: time is an argument, in epoch seconds.
 ///
-/// Apple requires a token younger than an hour, and a new one at most every 20 minutes.
+/// Apple requires a token younger than an hour, and accepts a new one at most every 20 minutes.
 struct APNsToken: Sendable {
     static let renewedAfter = 40 * 60
-    /// A younger token isn't replaced even if Apple reports that it has expired. The own clock is wrong then, and a new
-    /// token would be no better.
+    /// The minimum age in seconds at which an expired token is replaced. If Apple reports a younger token as expired,
+    /// this machine's clock is wrong, and a new token would be no better.
     static let leastAge = 20 * 60
 
     private let credentials: APNsCredentials
@@ -17,7 +17,7 @@ struct APNsToken: Sendable {
         self.credentials = credentials
     }
 
-    /// Returns the current token. A clock that was set back makes a new one too.
+    /// Returns the current token. Creates a new one if it is too old, or if the clock was set back.
     mutating func text(at now: Int) throws(CryptoError) -> String {
         if let current, now >= current.issuedAt, now - current.issuedAt < Self.renewedAfter { return current.text }
         var header = JSONText()
@@ -36,9 +36,9 @@ struct APNsToken: Sendable {
         return token.text
     }
 
-    /// Handles Apple's report that `text` has expired. The first of several requests replaces it.
+    /// Handles Apple's report that `text` has expired. If several requests report it, the first one discards the token.
     ///
-    /// - Returns: Whether there is another token to try.
+    /// - Returns: Whether a new token can be tried.
     mutating func hasExpired(_ text: String, at now: Int) -> Bool {
         guard let current, current.text == text else { return true }
         guard now < current.issuedAt || now - current.issuedAt >= Self.leastAge else { return false }
@@ -50,7 +50,7 @@ struct APNsToken: Sendable {
 /// The shared token of all requests.
 actor APNsTokenCache {
     private var token: APNsToken
-    /// Epoch seconds.
+    /// Returns the system's clock in epoch seconds.
     private let now: @Sendable () -> Int
 
     init(_ credentials: APNsCredentials, now: @escaping @Sendable () -> Int) {
@@ -77,10 +77,10 @@ struct APNsCredentials: Sendable {
 }
 
 extension APNsCredentials {
-    /// Reads the key file. Blocks meanwhile.
+    /// Reads the key file. Blocks the thread.
     ///
-    /// - Returns: nil if the provider isn't configured.
-    /// - Throws: ``APNsKeyError`` if the file can't be read or has no such key.
+    /// - Returns: `nil` if the provider isn't configured.
+    /// - Throws: ``APNsKeyError`` if the file can't be read or contains no such key.
     init?(_ settings: APNsSettings) throws(APNsKeyError) {
         guard let file = settings.keyFile, let keyId = settings.keyId, let teamId = settings.teamId,
             let topic = settings.topic

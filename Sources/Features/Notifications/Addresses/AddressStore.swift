@@ -5,11 +5,11 @@ package import Postgres
 /// The addresses of devices, and the secrets shared by daemons, in the database. Every operation is one statement.
 /// Throws `PostgresError`.
 package struct AddressStore: Sendable {
-    /// The statements' names in metrics.
+    /// The names of the statements, for metrics.
     package static let statementNames = Statement.all.map(\.name)
     package static let tokenStatementName = Statement.registerToken.name
 
-    /// Each is one statement and one transaction.
+    /// The statements. Each runs in a transaction of its own.
     private enum Statement {
         static let all = [registerAddress, removeAddress, addresses, allAddresses, keepSecret]
 
@@ -47,13 +47,13 @@ package struct AddressStore: Sendable {
         self.storage = storage
     }
 
-    /// Adds an address of a device. Beyond `most` addresses with this provider the oldest are removed. An address of
-    /// another device moves to this one. A repetition renews it.
+    /// Adds an address of a device, or renews it. If the device has more than `most` addresses with this provider, the
+    /// oldest are removed. An address of another device moves to this device.
     ///
-    /// - Throws: Also ``RequestError/storageFull(_:)``.
+    /// - Throws: ``RequestError/storageFull(_:)``, or `PostgresError`.
     /// - Parameters:
-    /// - address: At most 2,048 bytes.
-    /// - details: Further data for the provider: a JSON object.
+    ///   - address: At most 2,048 bytes.
+    ///   - details: Further data for the provider: a JSON object.
     package func register(
         _ address: String, details: String = "{}", of device: DeviceID, in provider: ProviderName, most: Int
     ) async throws {
@@ -71,7 +71,7 @@ package struct AddressStore: Sendable {
 
     /// Replaces the device's push token.
     ///
-    /// - Throws: Also ``RequestError/storageFull(_:)``.
+    /// - Throws: ``RequestError/storageFull(_:)``, or `PostgresError`.
     /// - Parameter token: Lowercase hexadecimal.
     package func registerToken(_ token: String, of device: DeviceID, isSandbox: Bool) async throws {
         let room = storage.room(for: .addresses)
@@ -83,13 +83,13 @@ package struct AddressStore: Sendable {
         try settle(rows[0].string("code"), room)
     }
 
-    /// Counts a new address, or gives its room back. Throws if there was no room.
+    /// Counts a new address, or returns its place in the quota. Throws if the quota was full.
     private func settle(_ code: String, _ room: StorageRoom) throws {
         if code == "added" { storage.added(.addresses) } else { storage.giveBack(room) }
         if code == "full" { throw room.refusal ?? .storageFull(.addresses) }
     }
 
-    /// Removes one address of the device, or all with this provider.
+    /// Removes one address of the device. Removes all its addresses with this provider if `address` is `nil`.
     package func remove(_ address: String?, of device: DeviceID, in provider: ProviderName) async throws {
         _ = try await database.query(
             Statement.removeAddress,

@@ -8,7 +8,7 @@ import Wire
 struct NtfyController: RouteCollection {
     private static let secretName = "ntfy-topics"
 
-    /// The server that phones subscribe at.
+    /// The ntfy server that phones subscribe to.
     let server: String
     let addresses: AddressStore
     let log: Log
@@ -20,7 +20,7 @@ struct NtfyController: RouteCollection {
 
     @Sendable private func switchOn(_ request: Request) async throws -> Response {
         let device = try DeviceRequest.decode(request.body).device
-        // The secret isn't cached: requests for it are rare, and reading it is one statement.
+        // The secret isn't cached, because it is rarely needed, and reading it takes one statement.
         let secret = try await addresses.secret(Self.secretName, candidate: RandomBytes.make(32))
         let topic = try NtfyTopic.name(of: device, secret: secret)
         try await addresses.register(topic, of: device, in: .ntfy, most: 1)

@@ -25,9 +25,9 @@ package struct TokenRequest: Hashable, Sendable {
     package static let maximumBytes = 200
 
     package let device: DeviceID
-    /// The token in hexadecimal, in lower case.
+    /// The token in lowercase hexadecimal.
     package let token: String
-    /// Whether the token belongs to APNs' sandbox. The member is called `debug`.
+    /// Whether the token belongs to Apple's sandbox. The request calls this member `debug`.
     package let isSandbox: Bool
 
     package init(device: DeviceID, token: String, isSandbox: Bool) {

@@ -6,7 +6,7 @@ import Wire
 
 /// Manages browsers' subscriptions: `GET /push/key`, `POST` and `DELETE /push/subscription`.
 struct WebPushController: RouteCollection {
-    /// `nil` if Web Push isn't configured.
+    /// The store of the server's key. `nil` if Web Push isn't configured.
     private let keyStore: VAPIDKeyStore?
     private let store: AddressStore
     /// Whether endpoints may be plain `http`.
@@ -14,7 +14,7 @@ struct WebPushController: RouteCollection {
     private let log: Log
 
     init(_ settings: WebPushSettings, store: AddressStore, log: Log) {
-        // The provider has a store of its own. Both read the key in the database.
+        // The provider has its own store of the key. Both read the key from the database.
         keyStore = settings.contact.map { VAPIDKeyStore(contact: $0, now: { time(nil) }, secret: store.secret) }
         self.store = store
         allowsPlainHTTP = settings.allowsPrivateAddresses

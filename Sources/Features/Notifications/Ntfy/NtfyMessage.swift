@@ -8,7 +8,7 @@ struct NtfyMessage: Sendable, Hashable {
     let topic: String
     let title: String
     let message: String
-    /// The link of a tap: the room or the conversation in the browser.
+    /// The link that opens on a tap: the room or the conversation in the browser.
     let click: String?
     let priority: Int
     let tag: String
@@ -43,7 +43,8 @@ struct NtfyMessage: Sendable, Hashable {
         publicURL.map { task.roomId == nil ? $0 + "/" : "\($0)/#room/\(task.startsAt)" }
     }
 
-    /// The ntfy server can read it, so it contains only authors and their number.
+    /// Creates the message for unread messages. The ntfy server can read it, so it contains only the authors' names and
+    /// their number.
     init(_ unread: UnreadMessages, topic: String, publicURL: String?) {
         self.topic = topic
         title = unread.authorSummary
@@ -68,13 +69,13 @@ struct NtfyMessage: Sendable, Hashable {
     }
 }
 
-/// The topic of a device's reminders. Anyone who knows it can read them. It is random, and can't be computed from
-/// another topic or the device id without the server's secret.
+/// The topic of a device's reminders. Anyone who knows the topic can read them. It looks random, and can be computed
+/// only with the server's secret.
 package enum NtfyTopic {
-    /// 144 bits.
+    /// The length of the random part: 144 bits.
     private static let bytes = 18
 
-    /// ntfy's topics are letters, digits, `_` and `-`, at most 64.
+    /// Returns the device's topic. ntfy's topics have letters, digits, `_` and `-`, and at most 64 characters.
     package static func name(of device: DeviceID, secret: [UInt8]) throws(CryptoError) -> String {
         let code = try HMACSHA256.authenticate(Array("ntfy topic\0\(device.text)".utf8), key: secret)
         return "letsswitch-" + Base64.encodeForURL(code.prefix(bytes))

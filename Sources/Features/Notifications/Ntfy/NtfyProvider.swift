@@ -10,7 +10,7 @@ struct NtfyProvider: DeliveryProvider {
     private let publicURL: String?
     private let client: ProviderClient
 
-    /// nil if the provider isn't configured.
+    /// Returns `nil` if the provider isn't configured.
     init?(_ settings: NtfySettings, publicURL: String?) {
         guard let server = settings.server else { return nil }
         self.server = server
@@ -19,7 +19,7 @@ struct NtfyProvider: DeliveryProvider {
         self.publicURL = publicURL
         client = ProviderClient(caFile: settings.caFile, atOnce: concurrency) {
             $0.maxConnectionsPerHost = settings.concurrency
-            // The operator named the address.
+            // The operator chose the address, so it may be private.
             $0.allowsPrivateAddresses = true
         }
     }
@@ -37,7 +37,7 @@ struct NtfyProvider: DeliveryProvider {
         var headers = [HTTPField.contentTypeJSON]
         if let token { headers.append(HTTPField("Authorization", "Bearer \(token)")) }
         do throws(ProviderClient.Failure) {
-            // To the root: the topic, which is a secret, is in the body and in no log.
+            // Posts to the root path. The topic is a secret, so it is in the body and in no log.
             return Self.outcome(of: try await client.post(server + "/", headers: headers, body: message.json))
         } catch {
             return error.outcome
@@ -52,7 +52,7 @@ struct NtfyProvider: DeliveryProvider {
         let reason = "status \(response.status)"
         return switch response.status {
         case 200..<300: .accepted
-        // ntfy counts by the sender's address, so it concerns all deliveries.
+        // ntfy limits the sender's address, so the limit concerns all deliveries.
         case 429: .paused(for: RetryAfter.read(response) ?? .seconds(5), reason)
         case 401, 403: .paused(for: .seconds(60), "\(reason): the server rejects the token")
         case 500...: .retry(after: RetryAfter.read(response), reason)

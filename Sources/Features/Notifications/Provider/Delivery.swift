@@ -4,41 +4,43 @@ import Postgres
 
 /// One event or notification for one address.
 struct Delivery: Sendable, Hashable {
-    /// The row's id.
+    /// The id of the row.
     let id: Int
     let provider: ProviderName
-    /// The same on every attempt, so that a receiver recognises repeats. A reminder's own id.
+    /// The id that receivers recognise repeats by. It is the same on every attempt. For a reminder, it is the
+    /// reminder's id.
     let messageId: UUID
-    /// The time of the event. All times here are epoch seconds by the database's clock.
+    /// The time of the event. All times of this type are epoch seconds of the database's clock.
     let happenedAt: Double
-    /// The time after which nothing is sent: a reminder's start.
+    /// The time after which the delivery isn't sent, such as a reminder's start.
     let deadline: Double
-    /// The database's clock when it was leased, or as ``aged(by:)`` has changed it.
+    /// The time to which ``timeLeft`` refers: the time of the lease, or a later one after ``aged(by:)``.
     var asOf: Double
-    /// 1 for the first.
+    /// The number of the attempt. The first is 1.
     let attempt: Int
 
-    /// The provider's name of the target; empty for the webhook, whose URL is a setting.
+    /// The target's address at the provider. Empty for the webhook, whose URL is a setting.
     let address: String
-    /// The provider's further data: a JSON object.
+    /// Further data for the provider: a JSON object.
     let details: String
-    /// When the address was last registered.
+    /// The time at which the address was last registered.
     let registeredAt: Double
 
     /// The content.
     let content: Content
 
     enum Content: Sendable, Hashable {
-        /// With its JSON on one line, as all JSON providers send it.
+        /// A reminder, with its JSON on one line. All providers that send JSON use this.
         case reminder(ReminderContent, json: String)
-        /// For the webhook: an ``EventType``, or one of another build, with its data as a JSON object on one line.
+        /// An event for the webhook, with its data as a JSON object on one line. The type is an ``EventType``, or a
+        /// type of another build.
         case event(type: String, json: String)
         case partnerChanged(PartnerNotice)
         /// Messages of a conversation for an absent user.
         case messages(UnreadMessages)
     }
 
-    /// The content's type for receivers.
+    /// The type of the content that receivers see.
     var event: String {
         switch content {
         case .reminder: Self.reminder
@@ -58,12 +60,12 @@ struct Delivery: Sendable, Hashable {
         }
     }
 
-    /// A reminder is sent before everything else, because it is useful for only a minute.
+    /// Whether the delivery is sent before all others. Reminders are, because they are useful for only a minute.
     var isUrgent: Bool {
         if case .reminder = content { true } else { false }
     }
 
-    /// Seconds until the deadline.
+    /// The time until the deadline, in seconds.
     var timeLeft: Double { deadline - asOf }
 
     /// Returns the delivery at a later time.
@@ -81,7 +83,7 @@ extension Delivery {
 }
 
 extension Delivery {
-    /// Reads a row of `notifications.lease_deliveries` that must be sent.
+    /// Reads a row of `notifications.lease_deliveries`. The row must be one to send.
     init(_ row: PostgresRow, _ provider: ProviderName) throws {
         id = try row.integer("id")
         self.provider = provider
@@ -98,7 +100,7 @@ extension Delivery {
             content = .messages(try UnreadMessages(row))
         } else if try row.boolean("is_reminder") {
             let reminder = try ReminderContent(row, id: messageId)
-            // A reminder to an address isn't an event.
+            // A reminder to an address isn't an event, so it has no event data.
             let event = try EventData(row, nil)
             content = .reminder(reminder, json: event?.json(reminder: reminder.json) ?? reminder.json)
         } else if type == Self.partnerChanged {

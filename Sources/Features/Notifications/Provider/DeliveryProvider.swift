@@ -1,6 +1,7 @@
 import HTTPClient
 
-/// Sends deliveries to people in one way. It knows nothing of databases, retries and other providers.
+/// Sends deliveries through one push service, server or webhook. It knows nothing of databases, retries and other
+/// providers.
 protocol DeliveryProvider: Sendable {
     var name: ProviderName { get }
     /// The maximum number of deliveries in flight.
@@ -8,17 +9,17 @@ protocol DeliveryProvider: Sendable {
     /// The maximum number of deliveries in one request.
     var batchLimit: Int { get }
 
-    /// The server of a delivery if users choose it; `nil` if it is a setting.
+    /// Returns the server of a delivery if users choose the server. Returns `nil` if the server is a setting.
     func origin(of delivery: Delivery) -> String?
 
-    /// Sends a delivery within half a minute and returns the outcome. Called concurrently, on any thread. Ends early
-    /// with `retry` if the task is cancelled.
+    /// Sends a delivery within half a minute and returns the outcome. Called concurrently, on any thread. If the task
+    /// is cancelled, it returns `retry` early.
     func send(_ delivery: Delivery) async -> AttemptOutcome
 
     /// Sends several deliveries, at most ``batchLimit``, with one outcome for all.
     func send(together deliveries: [Delivery]) async -> AttemptOutcome
 
-    /// Releases its resources. Nothing is sent any more.
+    /// Releases the provider's resources. No deliveries are sent after this call.
     func shutdown() async
 }
 
@@ -28,15 +29,15 @@ extension DeliveryProvider {
     func origin(of delivery: Delivery) -> String? { nil }
 
     func send(together deliveries: [Delivery]) async -> AttemptOutcome {
-        // Called with one delivery only.
+        // There is only one delivery, because the default limit is one.
         guard let delivery = deliveries.first else { return .accepted }
         return await send(delivery)
     }
 }
 
-/// The providers besides event streams, with their names in the database and in metrics.
+/// The providers, with their names in the database and in metrics. Event streams aren't providers.
 package enum ProviderName: String, Sendable, Hashable, CaseIterable {
-    /// Apple's push notifications, for tokens of `POST /token`.
+    /// Apple's push notifications, for tokens registered with `POST /token`.
     case apns
     /// Browsers' push services (RFC 8030).
     case webPush = "webpush"
@@ -46,21 +47,22 @@ package enum ProviderName: String, Sendable, Hashable, CaseIterable {
     case webhook
 }
 
-/// The outcome of an attempt at a ``Delivery``. Texts are for the log and contain no address and no secret.
+/// The outcome of an attempt to send a ``Delivery``. The texts are for the log, and contain no address and no secret.
 enum AttemptOutcome: Sendable, Hashable {
-    /// The next server has accepted it.
+    /// The provider's server has accepted the delivery.
     case accepted
-    /// The address no longer exists and is removed. A provider with one address pauses until the daemon restarts.
+    /// The address no longer exists and is removed. A provider with a single address, the webhook, stops until the
+    /// daemon restarts.
     case gone(String)
-    /// May succeed later, at least `after` from now if the server said so.
+    /// A later attempt may succeed. The server may ask to wait at least `after`.
     case retry(after: Duration?, String)
-    /// This delivery will always fail.
+    /// Every attempt to send this delivery would fail.
     case refused(String)
-    /// An error of the whole provider. It pauses for this time, and tries this delivery again.
+    /// An error of the whole provider. The provider pauses for this time, and then tries the delivery again.
     case paused(for: Duration, String)
 }
 
-/// `Retry-After` in seconds (RFC 9110 §10.2.3). A date is ignored, because clocks may differ.
+/// Reads `Retry-After` in seconds (RFC 9110 §10.2.3). A date is ignored, because clocks may differ.
 enum RetryAfter {
     static func read(_ response: OutgoingResponse) -> Duration? {
         guard let text = response.header("Retry-After"), let seconds = Int(text), (0...86_400).contains(seconds) else {

@@ -5,29 +5,29 @@ import Wire
 
 /// The data of an event: `data` in the webhook's message.
 struct EventData {
-    /// Increases in the order of the events.
+    /// The number of the event. It increases in the order of events.
     private let number: Int
-    /// The tag of the event's device.
+    /// The tag of the device that the event concerns.
     private let person: String?
     private let facts: Facts
 
-    /// The members, by the event's type.
+    /// The members that depend on the event's type.
     fileprivate enum Facts {
-        /// A reminder has its own members.
+        /// None. A reminder has its own members.
         case reminder
         case task(TaskFacts)
         case match(MatchFacts)
         case opened(MatchFacts, closesAt: Instant?)
-        /// The tasks of the people who were in the room, and the maximum number of people.
+        /// The match, the tasks of the users who were in the room, and the maximum number of people there.
         case closed(MatchFacts, came: [String], mostPeers: Int)
-        /// A person entered or left. The task is present if the person named it.
+        /// A member entered or left. `task` is `nil` if the member named none.
         case passage(room: String?, task: String?, peers: Int?)
         case erased
-        /// Written by another build: the task, as far as this one can tell.
+        /// An event type of another build: the task, if this build can read it.
         case unknown(TaskFacts)
     }
 
-    /// A task. Its texts are missing after its device was erased.
+    /// A task. Its texts are missing if its device was erased.
     fileprivate struct TaskFacts {
         let room: String?
         let task: String?
@@ -59,7 +59,7 @@ struct EventData {
         let room: String?
         /// The match's two tasks.
         let tasks: [String]
-        /// The tasks' owners, in the same order. An erased owner is empty.
+        /// The tags of the tasks' owners, in the same order. Empty for an erased owner.
         let people: [String]
         let startsAt: Instant?
 
@@ -82,9 +82,9 @@ struct EventData {
         }
     }
 
-    /// nil for a delivery that isn't an event.
+    /// Returns `nil` for a delivery that isn't an event.
     ///
-    /// - Parameter type: The event's type; nil for a reminder.
+    /// - Parameter type: The event's type. `nil` for a reminder.
     init?(_ row: PostgresRow, _ type: String?) throws {
         guard let number = try row.optionalInteger("number") else { return nil }
         self.number = number
@@ -92,7 +92,9 @@ struct EventData {
         facts = try type.map { try Facts(row, EventType(rawValue: $0)) } ?? .reminder
     }
 
-    /// - Parameter reminder: A reminder's JSON object, to which number and person are added.
+    /// Returns the data as JSON.
+    ///
+    /// - Parameter reminder: A reminder's JSON object, to which the event's members are added.
     func json(reminder: String? = nil) -> String {
         var json = JSONText()
         json.object { object in
@@ -107,7 +109,7 @@ struct EventData {
 }
 
 extension EventData.Facts {
-    /// - Parameter type: nil for a type that this build doesn't know.
+    /// - Parameter type: The event's type. `nil` if this build doesn't know it.
     fileprivate init(_ row: PostgresRow, _ type: EventType?) throws {
         let tasks = try row.list("task_ids")?.map { $0.uppercased() } ?? []
         switch type {

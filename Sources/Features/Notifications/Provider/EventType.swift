@@ -1,4 +1,4 @@
-/// The type of an event, as the webhook's receivers know it.
+/// The type of an event, as receivers of the webhook see it.
 enum EventType: String, CaseIterable {
     case taskRegistered = "task.registered"
     case taskRetitled = "task.retitled"

@@ -2,16 +2,16 @@ import Domain
 import Postgres
 import Wire
 
-/// A notice that a person's partner has changed: the partner has left, moved or didn't come, or there is another one.
+/// A notice that a user's partner has changed: the partner has left, moved or didn't come, or there is a new partner.
 struct PartnerNotice: Sendable, Hashable {
-    /// The task as it is now, with another partner or none.
+    /// The task as it is now, with a new partner or none.
     let task: ReminderContent
     /// The date of the start if it isn't today: `Wed 25 Nov`.
     let day: String?
 
-    /// Returns a sentence for people.
+    /// Returns the notice as a sentence for users.
     ///
-    /// - Parameter partner: The partner's task; nil without one, or if it is unknown.
+    /// - Parameter partner: The title of the partner's task. `nil` without a partner, or if the title is unknown.
     func sentence(partner: String?) -> String {
         let start = day.map { "\(task.startTime) on \($0)" } ?? task.startTime
         guard task.roomId != nil else { return "You have no partner at \(start) any more." }

@@ -3,7 +3,7 @@ import Wire
 
 /// An HTTP client for a provider's servers.
 struct ProviderClient: Sendable {
-    /// There is no response.
+    /// The error of a request without a response.
     struct Failure: Error {
         /// The outcome of the attempt.
         let outcome: AttemptOutcome
@@ -12,9 +12,9 @@ struct ProviderClient: Sendable {
     private let client: HTTPClient
 
     /// - Parameters:
-    /// - caFile: A PEM file of trusted authorities, instead of the system's.
-    /// - atOnce: The maximum number of requests in flight.
-    /// - adjust: Changes further settings.
+    ///   - caFile: A PEM file of trusted authorities, instead of the system's.
+    ///   - atOnce: The maximum number of requests in flight.
+    ///   - adjust: Changes further settings.
     init(caFile: String?, atOnce: Int, _ adjust: (inout HTTPClient.Configuration) -> Void) {
         var configuration = HTTPClient.Configuration(agent: ProviderSettings.agent)
         configuration.caFile = caFile

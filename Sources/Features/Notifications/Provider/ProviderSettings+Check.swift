@@ -1,7 +1,7 @@
 package import Features
 
 extension ProviderSettings {
-    /// Checks the settings that depend on each other.
+    /// Checks settings that depend on each other.
     ///
     /// - Throws: ``SettingConflict`` that names the flags.
     package func checkCombinations() throws(SettingConflict) {
@@ -14,17 +14,17 @@ extension ProviderSettings {
         try apns.check()
     }
 
-    /// Warnings about settings that are valid, but that a provider's server refuses.
+    /// Warnings about settings that are valid, but that a provider's server would refuse.
     package var warnings: [String] { [webPush.contactWarning].compactMap(\.self) }
 }
 
 extension WebPushSettings {
-    /// The last labels of names that nobody outside can reach (RFC 2606, RFC 6761, RFC 6762).
+    /// The last labels of host names that can't be reached from outside (RFC 2606, RFC 6761, RFC 6762).
     private static let reservedLabels: Set = [
         "example", "internal", "invalid", "local", "localdomain", "localhost", "test",
     ]
 
-    /// A warning about a contact that push services refuse, Apple's for example with `BadJwtToken`.
+    /// A warning about a contact that push services refuse. Apple, for example, answers `BadJwtToken`.
     fileprivate var contactWarning: String? {
         guard let contact, let host = Self.host(of: contact) else { return nil }
         let labels = host.split(separator: ".")
@@ -37,7 +37,7 @@ extension WebPushSettings {
             """
     }
 
-    /// Returns the host in lowercase, of an address after `mailto:` or of a URL. `nil` for an IPv6 address.
+    /// Returns the host of a `mailto:` address or a URL, in lowercase. Returns `nil` for an IPv6 address.
     private static func host(of contact: String) -> String? {
         let host = ProviderURL(contact)?.host ?? contact.lowercased().split(separator: "@").last.map { String($0) }
         return host.flatMap { $0.hasPrefix("[") ? nil : $0 }
@@ -45,6 +45,8 @@ extension WebPushSettings {
 }
 
 extension APNsSettings {
+    /// Checks that the flags of APNs are complete.
+    ///
     /// - Throws: ``SettingConflict`` that names the missing flag.
     fileprivate func check() throws(SettingConflict) {
         let parts = [

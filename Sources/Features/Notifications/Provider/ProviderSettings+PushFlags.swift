@@ -45,7 +45,8 @@ extension ProviderSettings {
             "certificate authorities to trust instead of the system's, in PEM"),
     ]
 
-    /// RFC 8292 §2.1. The limit keeps the header short.
+    /// Returns whether the text is a contact as RFC 8292 §2.1 defines it. The limit of 256 bytes keeps the header
+    /// short.
     private static func isContact(_ text: String) -> Bool {
         guard text.utf8.count <= 256, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return false }
         if text.hasPrefix("mailto:") {
@@ -66,7 +67,7 @@ extension ProviderSettings {
 }
 
 extension Setting<ProviderSettings> {
-    /// An identifier in the format of Apple.
+    /// Returns the setting of an identifier in Apple's format.
     fileprivate static func identifier(
         _ name: String, _ field: Field<String?>, placeholder: String, _ help: String
     ) -> Setting {

@@ -1,12 +1,12 @@
 import Features
 import Wire
 
-/// The settings of the providers. By default none is on.
+/// The settings of the providers. All providers are off by default.
 package struct ProviderSettings: SettingValues, Equatable {
     /// The `User-Agent` of requests.
     static let agent = "letsswitchd"
 
-    /// The server's address from outside, without a slash at the end, for links: `https://example.org`.
+    /// The address of this server for links, such as `https://example.org`, without a slash at the end.
     package var publicURL: String?
     package var webhook = WebhookSettings()
     package var ntfy = NtfySettings()
@@ -28,34 +28,34 @@ package struct ProviderSettings: SettingValues, Equatable {
 
 /// The settings `--webhook-…`.
 package struct WebhookSettings: Sendable, Equatable {
-    /// The webhook is on if it is set.
+    /// The URL that receives all events. `nil` switches the webhook off.
     package var url: String?
-    /// At least one; several during a rotation.
+    /// The secrets that sign messages. At least one is required, and several can be used while one replaces another.
     package var secrets: [WebhookSecret] = []
     /// The maximum number of requests in flight.
     package var concurrency = 32
     /// The maximum number of events in one request. With more than one, each request's body is an array.
     package var batch = 1
-    /// A PEM file of trusted authorities, instead of the system's.
+    /// A PEM file of trusted certificate authorities. Replaces those of the system.
     package var caFile: String?
 }
 
 /// The settings `--ntfy-…`.
 package struct NtfySettings: Sendable, Equatable {
-    /// ntfy is on if it is set: `https://ntfy.sh`, without a slash at the end.
+    /// The ntfy server, such as `https://ntfy.sh`, without a slash at the end. `nil` switches ntfy off.
     package var server: String?
     /// An access token, for servers that require one.
     package var token: String?
     /// The maximum number of requests in flight. The public server accepts 60 messages at once, and then one every 5
     /// seconds.
     package var concurrency = 8
-    /// A PEM file of trusted authorities, instead of the system's.
+    /// A PEM file of trusted certificate authorities. Replaces those of the system.
     package var caFile: String?
 }
 
 /// The settings `--apns-…`.
 package struct APNsSettings: Sendable, Equatable {
-    /// The provider's signing key from Apple (`AuthKey_….p8`). APNs is on if it is set.
+    /// The file of the provider's signing key from Apple (`AuthKey_….p8`). `nil` switches APNs off.
     package var keyFile: String?
     /// The key's identifier: ten characters.
     package var keyId: String?
@@ -65,23 +65,23 @@ package struct APNsSettings: Sendable, Equatable {
     package var topic: String?
     /// Replaces Apple's two hosts.
     package var url: String?
-    /// A PEM file of trusted authorities, instead of the system's.
+    /// A PEM file of trusted certificate authorities. Replaces those of the system.
     package var caFile: String?
 }
 
 /// The settings `--web-push-…`.
 package struct WebPushSettings: Sendable, Equatable {
-    /// The contact for push services: `mailto:…` or `https:…`. Web Push is on if it is set.
+    /// The contact for push services: `mailto:…` or `https:…`. `nil` switches Web Push off.
     package var contact: String?
-    /// Whether subscriptions may have private addresses and plain `http`, for tests and for own push services.
+    /// Whether subscriptions may have private addresses and plain `http`. For tests, and for push services of your own.
     package var allowsPrivateAddresses = false
-    /// A PEM file of trusted authorities, instead of the system's.
+    /// A PEM file of trusted certificate authorities. Replaces those of the system.
     package var caFile: String?
 }
 
 /// The signing secret of the webhook (Standard Webhooks): `whsec_` and 24 to 64 bytes in base64. Never printed.
 package struct WebhookSecret: Sendable, Hashable, CustomStringConvertible {
-    /// The maximum number of signatures of a request, during a rotation.
+    /// The maximum number of secrets, and so of signatures of a request, while secrets are replaced.
     package static let mostAtOnce = 4
     private static let prefix = "whsec_"
 

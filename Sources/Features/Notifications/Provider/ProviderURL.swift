@@ -1,16 +1,16 @@
-/// An absolute URL for requests, as far as settings and subscriptions need it (RFC 3986 §3).
+/// An absolute URL of a setting or a subscription. Supports only what these need of RFC 3986 §3.
 package struct ProviderURL: Sendable, Hashable {
     package static let maximumBytes = 2048
 
     /// `http` or `https`.
     package let scheme: String
-    /// Lowercase; with brackets for an IPv6 address.
+    /// The host in lowercase. An IPv6 address has brackets.
     package let host: String
-    /// `nil` for the scheme's default.
+    /// The port. `nil` for the scheme's default.
     package let port: Int?
     package let hasCredentials: Bool
 
-    /// nil for anything else: another scheme, no host, invalid characters.
+    /// Returns `nil` for other text: another scheme, no host, or invalid characters.
     package init?(_ text: String) {
         let bytes = text.utf8
         guard bytes.count <= Self.maximumBytes, bytes.allSatisfy({ (0x21...0x7E).contains($0) }),
@@ -39,7 +39,7 @@ package struct ProviderURL: Sendable, Hashable {
         }
     }
 
-    /// Scheme, host and port in the browsers' format, without the default port.
+    /// The scheme, host and port in the format of browsers, without the default port.
     package var origin: String {
         let own = scheme == "https" ? 443 : 80
         guard let port, port != own else { return "\(scheme)://\(host)" }

@@ -17,11 +17,11 @@ package enum SecretFile {
         }
     }
 
-    /// Returns its text without surrounding blanks and line breaks. Blocks meanwhile.
+    /// Returns the file's text without surrounding blanks and line breaks. Blocks the thread.
     ///
-    /// - Parameter maximumBytes: A larger file is refused.
+    /// - Parameter maximumBytes: The maximum size. A larger file is refused.
     package static func read(_ path: String, maximumBytes: Int = 65_536) throws(Failure) -> String {
-        // Non-blocking, because opening a FIFO without a writer would block.
+        // Opens without blocking, because opening a FIFO without a writer would block.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw .unreadable(reason) }
         defer { _ = close(descriptor) }

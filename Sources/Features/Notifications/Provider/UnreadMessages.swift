@@ -3,7 +3,7 @@ import FoundationEssentials
 import Postgres
 import Wire
 
-/// Messages of a conversation for an absent user.
+/// Unread messages of a conversation, for an absent user.
 struct UnreadMessages: Sendable, Hashable {
     /// A recent message. Only the user may read its text.
     struct Recent: Sendable, Hashable, Decodable {
@@ -11,7 +11,7 @@ struct UnreadMessages: Sendable, Hashable {
         let content: String
     }
 
-    /// The number of authors that are named.
+    /// The maximum number of authors to name.
     private static let listedAuthors = 2
 
     let conversation: UUID
@@ -49,7 +49,8 @@ struct UnreadMessages: Sendable, Hashable {
         return String(decoding: json.bytes, as: UTF8.self)
     }
 
-    /// Returns JSON with the texts of the last messages, of which as many are left out or cut as necessary.
+    /// Returns JSON with the texts of the last messages. Leaves out or cuts texts until the JSON has at most `maxBytes`
+    /// bytes.
     func jsonWithTexts(maxBytes: Int) -> String {
         var messages = recent[...]
         var scalars = 500
@@ -99,7 +100,7 @@ extension UnreadMessages {
 }
 
 extension String {
-    /// Cuts at a scalar's boundary.
+    /// Cuts the text after this number of scalars, and adds an ellipsis.
     func cut(toScalars count: Int) -> String {
         guard unicodeScalars.count > count else { return self }
         return String(String.UnicodeScalarView(unicodeScalars.prefix(count))) + "…"

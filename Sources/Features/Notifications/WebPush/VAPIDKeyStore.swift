@@ -1,15 +1,15 @@
 import Crypto
 
-/// The key that identifies this server to push services. The first daemon that needs it generates it. It is stored in
-/// the database, because browsers' subscriptions are valid only with this key.
+/// The key that identifies this server to push services. The first daemon that needs the key generates it. It is stored
+/// in the database, because browsers' subscriptions are valid only with this key.
 package actor VAPIDKeyStore {
     /// The key's name in the table of secrets.
     private static let secretName = "vapid"
 
     private let contact: String
-    /// Returns the secret of this name, and stores the candidate if there is none.
+    /// Returns the secret with this name. Stores the candidate first if there is none.
     private let secret: @Sendable (String, [UInt8]) async throws -> [UInt8]
-    /// Epoch seconds.
+    /// Returns the system's clock in epoch seconds.
     private let now: @Sendable () -> Int
     private var tokens: VAPIDTokenCache?
 
@@ -38,7 +38,7 @@ package actor VAPIDKeyStore {
     private func load() async throws -> VAPIDTokenCache {
         if let tokens { return tokens }
         let scalar = try await secret(Self.secretName, try P256PrivateKey.generate().scalar())
-        // Another call may have loaded it meanwhile.
+        // Another call may have loaded the key meanwhile.
         if let tokens { return tokens }
         let loaded = VAPIDTokenCache(key: try P256PrivateKey(scalar: scalar), contact: contact)
         tokens = loaded

@@ -3,16 +3,16 @@ import Wire
 
 /// The sender's token for a push service (RFC 8292): the value of `Authorization`.
 struct VAPIDToken: Sendable, Hashable {
-    /// §2: at most 24 hours. Half of that allows for wrong clocks.
+    /// The lifetime of a token in seconds. RFC 8292 §2 allows 24 hours. Half of that tolerates wrong clocks.
     static let lifetime = 12 * 3600
     static let renewedAfter = 6 * 3600
 
     let authorization: String
 
     /// - Parameters:
-    /// - audience: The push service's origin: `https://push.example.net`.
-    /// - contact: `mailto:…` or `https:…`.
-    /// - expiry: Epoch seconds.
+    ///   - audience: The push service's origin, such as `https://push.example.net`.
+    ///   - contact: `mailto:…` or `https:…`.
+    ///   - expiry: Epoch seconds.
     init(audience: String, contact: String, expiry: Int, key: P256PrivateKey) throws(CryptoError) {
         var claims = JSONText()
         claims.object { object in
@@ -27,10 +27,10 @@ struct VAPIDToken: Sendable, Hashable {
     }
 }
 
-/// The tokens of one key, one for each push service, renewed when they are old. A value: time is an argument, in epoch
-/// seconds.
+/// The tokens of one key: one for each push service. Old tokens are renewed. A value type: time is an argument, in
+/// epoch seconds.
 struct VAPIDTokenCache: Sendable {
-    /// There are only a few push services, but users may name others.
+    /// The maximum number of tokens. There are only a few push services, but users may name others.
     static let most = 1000
 
     let key: P256PrivateKey

@@ -10,16 +10,17 @@ import Wire
 /// (RFC 8292).
 struct WebPushProvider: DeliveryProvider {
     let name = ProviderName.webPush
-    /// One service may use three quarters of them, because most browsers have the same.
+    /// The maximum number of messages in flight. One push service may use three quarters of them, because most browsers
+    /// use the same service.
     static let mostAtOnce = 128
     let concurrency = Self.mostAtOnce
     let keyStore: VAPIDKeyStore
     private let client: ProviderClient
 
     /// - Parameters:
-    /// - now: The system's clock in epoch seconds.
-    /// - secret: See ``AddressStore/secret(_:candidate:)``.
-    /// - Returns: nil if the provider isn't configured.
+    ///   - now: Returns the system's clock in epoch seconds.
+    ///   - secret: See ``AddressStore/secret(_:candidate:)``.
+    /// - Returns: `nil` if the provider isn't configured.
     init?(
         _ settings: WebPushSettings, now: @escaping @Sendable () -> Int = { time(nil) },
         secret: @escaping @Sendable (String, [UInt8]) async throws -> [UInt8]
@@ -27,10 +28,10 @@ struct WebPushProvider: DeliveryProvider {
         guard let contact = settings.contact else { return nil }
         keyStore = VAPIDKeyStore(contact: contact, now: now, secret: secret)
         client = ProviderClient(caFile: settings.caFile, atOnce: concurrency) {
-            // Push services respond at once. Addresses that don't must not delay others for long.
+            // Push services respond at once. A server that doesn't respond must not delay other messages for long.
             $0.connectTimeout = .seconds(5)
             $0.timeout = .seconds(5)
-            // Users choose the addresses.
+            // Users choose the addresses, so they aren't trusted.
             $0.allowsPrivateAddresses = settings.allowsPrivateAddresses
         }
     }
@@ -64,7 +65,8 @@ struct WebPushProvider: DeliveryProvider {
         }
     }
 
-    /// Returns the text of the message. Only the browser can read it, so it may contain the messages' texts.
+    /// Returns the plaintext of the push message. Only the browser can read it, so it may contain the texts of unread
+    /// messages.
     static func text(of delivery: Delivery) -> String {
         guard case .messages(let unread) = delivery.content else { return delivery.payload }
         return unread.jsonWithTexts(maxBytes: WebPushKeys.maxPlaintextBytes)
@@ -74,8 +76,8 @@ struct WebPushProvider: DeliveryProvider {
         await client.shutdown()
     }
 
-    /// Returns the topic (RFC 8030 §5.4), 22 characters of base64url. A repeat replaces a message with the same topic
-    /// that the browser hasn't fetched.
+    /// Returns the topic (RFC 8030 §5.4): 22 characters of base64url. A repeated message replaces one with the same
+    /// topic that the browser hasn't fetched.
     private static func topic(_ delivery: Delivery) -> String {
         withUnsafeBytes(of: delivery.messageId.uuid) { Base64.encodeForURL($0) }
     }
@@ -87,8 +89,8 @@ struct WebPushProvider: DeliveryProvider {
         case 200..<300: .accepted
         case 404, 410: .gone(reason)
         case 408, 425, 429, 500...: .retry(after: RetryAfter.read(response), reason)
-        // Too long, or the service doesn't accept the server. That may concern one subscription that was made with
-        // another key.
+        // The message is too long, or the service doesn't accept this server. The cause may be a subscription that was
+        // made with another key.
         default: .refused(reason)
         }
     }

@@ -2,16 +2,16 @@ import Crypto
 import Domain
 import Wire
 
-/// A browser's subscription, as `PushSubscription.toJSON()` writes it, and as it is stored.
+/// A browser's subscription, in the JSON form of `PushSubscription.toJSON()`.
 package struct WebPushSubscription: Sendable {
-    /// One for each of a device's browsers.
+    /// The maximum number of subscriptions of a device: one for each of its browsers.
     package static let mostPerDevice = 10
 
-    /// The target of messages. A secret: anyone who knows it may send.
+    /// The URL that messages are posted to. It is a secret, because anyone who knows it may send.
     package let endpoint: String
     let keys: WebPushKeys
 
-    /// The data stored with the endpoint.
+    /// The data that is stored with the endpoint.
     package var details: String {
         var json = JSONText()
         json.object { object in
@@ -23,7 +23,7 @@ package struct WebPushSubscription: Sendable {
 }
 
 extension WebPushSubscription: Decodable {
-    /// Further members are ignored, such as `expirationTime`, which push services handle themselves.
+    /// Reads a subscription. Ignores other members, such as `expirationTime`, which push services handle themselves.
     package init(from decoder: any Decoder) throws {
         let members = try RequestFields(decoder)
         endpoint = try members.text("endpoint")
@@ -51,22 +51,22 @@ extension WebPushKeys: Decodable {
     }
 }
 
-/// The browser's keys for encryption (RFC 8291 §2). Only the browser can decrypt.
+/// The browser's keys for encryption (RFC 8291 §2). Only the browser can decrypt a message.
 struct WebPushKeys: Sendable {
     static let secretByteCount = 16
-    /// The maximum number of plaintext bytes of a message.
+    /// The maximum size of a message's plaintext, in bytes.
     static let maxPlaintextBytes = EncryptedContent.maxPlaintextBytes(keyNameByteCount: P256PublicKey.byteCount)
 
-    /// `p256dh`.
+    /// The browser's public key, called `p256dh`.
     let publicKey: P256PublicKey
-    /// `auth`: 16 bytes.
+    /// The authentication secret, called `auth`: 16 bytes.
     let secret: [UInt8]
 
     /// Returns a message's encrypted body for this subscription (RFC 8291 §3).
     ///
     /// - Parameters:
-    /// - sender: A key used for this message only.
-    /// - salt: ``EncryptedContent/saltByteCount`` random bytes.
+    ///   - sender: A key that is used for this message only.
+    ///   - salt: ``EncryptedContent/saltByteCount`` random bytes.
     func encrypt(_ plaintext: [UInt8], sender: P256PrivateKey, salt: [UInt8]) throws(CryptoError) -> [UInt8] {
         let material = try HKDFSHA256.derive(
             salt: secret, keyMaterial: try sender.sharedSecret(with: publicKey),
@@ -75,7 +75,7 @@ struct WebPushKeys: Sendable {
             plaintext, keyMaterial: material, keyName: sender.publicPoint, salt: salt)
     }
 
-    /// Encrypts with a new key and salt.
+    /// Encrypts a message with a new key and salt.
     func encrypt(_ plaintext: [UInt8]) throws(CryptoError) -> [UInt8] {
         try encrypt(
             plaintext, sender: .generate(), salt: RandomBytes.make(EncryptedContent.saltByteCount))

@@ -3,8 +3,8 @@ import Domain
 import FoundationEssentials
 import Wire
 
-/// A delivery in the format of Standard Webhooks: body and signed fields. The body is the same on every attempt, the
-/// timestamp isn't.
+/// A delivery in the format of Standard Webhooks: a body and signed header fields. Attempts have the same body and
+/// different timestamps.
 ///
 /// https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
 struct WebhookMessage: Sendable, Hashable {
@@ -16,8 +16,8 @@ struct WebhookMessage: Sendable, Hashable {
         body = Array("{\(Self.members(of: delivery))}".utf8)
     }
 
-    /// Several deliveries in one message: an array of the single bodies with their ids. The id of the message is new on
-    /// every attempt, because it may contain other deliveries then.
+    /// Creates one message for several deliveries. Its body is an array of their single bodies with their ids. Each
+    /// attempt needs a new id, because it may contain other deliveries.
     init(together deliveries: [Delivery], id: UUID) {
         self.id = id.text
         let elements = deliveries.map { #"{"id":"\#($0.messageId.text)",\#(Self.members(of: $0))}"# }
@@ -33,18 +33,18 @@ struct WebhookMessage: Sendable, Hashable {
         self.body = body
     }
 
-    /// RFC 3339 to the millisecond.
+    /// Returns a time in the format of RFC 3339, with milliseconds.
     private static func timestamp(_ epoch: Double) -> String {
-        // The database counts microseconds.
+        // The database's times have microseconds.
         guard epoch.magnitude < 1e12, let second = Instant(epoch: epoch) else { return "" }
         let rest = (epoch - Double(second.seconds)) * 1e6
         let milliseconds = min(999, Int(rest.rounded()) / 1000)
         return "\(second.description.dropLast()).\(String(1000 + milliseconds).dropFirst())Z"
     }
 
-    /// Returns the fields with the signatures and the time.
+    /// Returns the header fields with the signatures and the time.
     ///
-    /// - Parameter now: Seconds since 1970. A receiver refuses a time that is minutes off.
+    /// - Parameter now: The current time in epoch seconds. Receivers refuse a time that is wrong by minutes.
     func fields(signedWith secrets: [WebhookSecret], at now: Int) throws(CryptoError) -> [HTTPField] {
         let signed = Array("\(id).\(now).".utf8) + body
         var signatures: [String] = []

@@ -3,7 +3,7 @@ import Glibc
 import HTTPClient
 import Wire
 
-/// Posts every event to one URL, signed: one at a time, or several together.
+/// Posts signed events to one URL, one at a time or several together.
 struct WebhookProvider: DeliveryProvider {
     let name = ProviderName.webhook
     let concurrency: Int
@@ -12,7 +12,7 @@ struct WebhookProvider: DeliveryProvider {
     private let secrets: [WebhookSecret]
     private let client: ProviderClient
 
-    /// nil if the provider isn't configured.
+    /// Returns `nil` if the provider isn't configured.
     init?(_ settings: WebhookSettings) {
         guard let url = settings.url else { return nil }
         self.url = url
@@ -21,7 +21,7 @@ struct WebhookProvider: DeliveryProvider {
         batchLimit = settings.batch
         client = ProviderClient(caFile: settings.caFile, atOnce: concurrency) {
             $0.maxConnectionsPerHost = settings.concurrency
-            // The operator named the address, and often runs the receiver on the same machine.
+            // The operator chose the address, and the receiver often runs on the same machine.
             $0.allowsPrivateAddresses = true
         }
     }
@@ -50,8 +50,8 @@ struct WebhookProvider: DeliveryProvider {
         await client.shutdown()
     }
 
-    /// Returns the outcome as Standard Webhooks defines it: 2xx is success, and everything else is a failure, including
-    /// a redirect. 410 means that the receiver never wants more.
+    /// Returns the outcome as Standard Webhooks defines it. 2xx is success, and all other responses are failures,
+    /// including redirects. 410 means that the receiver wants no more messages.
     static func outcome(of response: OutgoingResponse) -> AttemptOutcome {
         switch response.status {
         case 200..<300: .accepted

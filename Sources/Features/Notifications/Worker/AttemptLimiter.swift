@@ -1,11 +1,11 @@
-/// Limits a provider's attempts in flight. Deliveries that aren't urgent may use half of them, so that reminders always
-/// find a free one. A value.
+/// Limits a provider's attempts in flight. Other deliveries may use half of the attempts, so that urgent ones always
+/// find a free attempt. A value type.
 struct AttemptLimiter {
     let count: Int
     private var urgent = 0
     private var others = 0
 
-    /// - Parameter count: At least one. A single one is shared by all.
+    /// - Parameter count: The maximum number of attempts, at least one. A single attempt is shared by both kinds.
     init(count: Int) {
         self.count = max(1, count)
     }
@@ -14,7 +14,7 @@ struct AttemptLimiter {
 
     static func forOthers(of count: Int) -> Int { max(1, count / 2) }
 
-    /// Whether one more attempt may begin.
+    /// Returns whether one more attempt may begin.
     func admits(isUrgent: Bool) -> Bool {
         taken < count && (isUrgent || others < Self.forOthers(of: count))
     }
@@ -28,21 +28,21 @@ struct AttemptLimiter {
     }
 }
 
-/// The two kinds of deliveries, which are leased separately. Slow or failing ones of the second kind never delay
-/// reminders.
+/// The two kinds of deliveries. They are leased separately, so that slow or failing deliveries of the second kind never
+/// delay reminders.
 enum DeliveryKind: Sendable, Hashable, CaseIterable {
     case reminders
     case others
 }
 
-/// The numbers of reminders and of other deliveries to lease. A value.
+/// The numbers of reminders and of other deliveries to lease. A value type.
 package struct LeaseLimits: Sendable, Hashable {
     let urgent: Int
     let others: Int
 
     /// The maximum number of deliveries per statement.
     package static let perStatement = 500
-    /// The maximum number of leased deliveries of each kind, unless a provider has more in flight.
+    /// The maximum number of leased deliveries of each kind. A provider with many attempts in flight may have more.
     private static let most = 4000
 
     /// - Parameters:
@@ -53,7 +53,7 @@ package struct LeaseLimits: Sendable, Hashable {
     init(inHand urgent: Int, others: Int, concurrency: Int, batch: Int) {
         let limit = max(2 * concurrency, min(2 * concurrency * batch, Self.most))
         func room(beside count: Int) -> Int {
-            // Leases several deliveries together, instead of one whenever a place is free.
+            // Leases wait until half of the limit is free, so that one statement leases several deliveries.
             let room = limit - count
             return 2 * room >= limit ? min(room, Self.perStatement) : 0
         }

@@ -1,4 +1,4 @@
-/// Limits a provider's attempts in flight, in total and per server. A value.
+/// Limits a provider's attempts in flight, in total and per server. A value type.
 struct AttemptPermits {
     private var all: AttemptLimiter
     private var origins: OriginConcurrencyLimiter
@@ -9,10 +9,12 @@ struct AttemptPermits {
         origins = OriginConcurrencyLimiter(places: count)
     }
 
-    /// Whether any attempt may begin.
+    /// Whether any attempt may begin now.
     var areLeft: Bool { all.taken < all.count }
 
-    /// - Parameter origin: The delivery's server; nil if it is a setting.
+    /// Returns whether the delivery may be sent now.
+    ///
+    /// - Parameter origin: The delivery's server. `nil` if the server is a setting.
     func admits(_ delivery: Delivery, to origin: String?) -> Bool {
         all.admits(isUrgent: delivery.isUrgent) && origins.admits(origin, isUrgent: delivery.isUrgent)
     }

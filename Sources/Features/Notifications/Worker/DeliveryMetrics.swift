@@ -1,9 +1,9 @@
 package import Observability
 import Synchronization
 
-/// The counters of one provider. Any thread.
+/// The counters of one provider. Can be used on any thread.
 package final class DeliveryMetrics: Sendable {
-    /// The outcome of an attempt, or of a delivery without one.
+    /// The outcome of an attempt, or of a delivery that wasn't attempted.
     package enum Outcome: String, Sendable, Hashable, CaseIterable {
         case accepted, retried, paused, refused, gone
         /// The delivery's deadline passed.
@@ -26,7 +26,7 @@ package final class DeliveryMetrics: Sendable {
         self.name = name
     }
 
-    /// The number of deliveries in the database at the last look, leased or not; counted up to 10,000.
+    /// The number of deliveries in the database at the last query, leased or not. Counted up to 10,000.
     package var waiting: Int { waitingCount.load(ordering: .relaxed) }
     package var sending: Int { sendingCount.load(ordering: .relaxed) }
 
@@ -34,7 +34,7 @@ package final class DeliveryMetrics: Sendable {
     func isSending(_ count: Int) { sendingCount.store(count, ordering: .relaxed) }
     func noteResting(_ isResting: Bool) { self.isResting.store(isResting, ordering: .relaxed) }
 
-    /// Writes nothing without providers.
+    /// Writes the metrics of all providers. Writes nothing if there are none.
     package static func write(_ providers: [DeliveryMetrics], to text: inout MetricsText) {
         text.counter(
             "letsswitch_deliveries_total",

@@ -10,10 +10,10 @@ package import Postgres
 /// ```
 package struct DeliveryStore: Sendable {
     package static let notifications = "letsswitch_deliveries"
-    /// The statements' names in metrics.
+    /// The names of the statements, for metrics.
     package static let statementNames = Statement.all.map(\.name)
 
-    /// Each is one statement and one transaction.
+    /// The statements. Each runs in a transaction of its own.
     private enum Statement {
         static let all = [startProvider, storeRefusal, lease, renew, finish, next, drop, clear]
 
@@ -52,8 +52,8 @@ package struct DeliveryStore: Sendable {
     private let database: PostgresClient
     private let others: PostgresClient
 
-    /// - Parameter others: For leases of deliveries that aren't urgent, and for trimming. A statement that hangs delays
-    ///   everything on its connection.
+    /// - Parameter others: Leases deliveries that aren't urgent, and deletes the oldest. It is separate because a
+    ///   statement that hangs delays everything on its connection.
     package init(database: PostgresClient, others: PostgresClient) {
         self.database = database
         self.others = others
@@ -77,24 +77,24 @@ package struct DeliveryStore: Sendable {
         var count: Int { deliveries.count + expired + orphans.count }
     }
 
-    /// Registers this daemon for the provider. From then on claims write deliveries for it.
+    /// Registers this daemon for the provider. From then on, claims write deliveries for the provider.
     ///
-    /// - Returns: The number of the start.
+    /// - Returns: The number of this start.
     func start(_ provider: ProviderName) async throws -> Int {
         try await database.query(Statement.startProvider, [.text(provider.rawValue)], timeout: nil)[0]
             .integer("start")
     }
 
-    /// Records that the provider's server has refused the daemon of this start for good.
+    /// Records that the provider's server has permanently refused the daemon of this start.
     ///
-    /// - Returns: Whether no more deliveries are written for the provider. Otherwise a daemon that has started since
+    /// - Returns: Whether no more deliveries are written for the provider. `false` if a daemon with a later start
     ///   serves it.
     func storeRefusal(_ provider: ProviderName, start: Int) async throws -> Bool {
         try await database.query(
             Statement.storeRefusal, [.text(provider.rawValue), .integer(start)], timeout: nil)[0].boolean("is_off")
     }
 
-    /// Leases up to `limit` due deliveries of a provider, the longest due first, for the time of `lease`.
+    /// Leases up to `limit` due deliveries of a provider for the duration `lease`. The longest due come first.
     func lease(
         _ provider: ProviderName, _ kind: DeliveryKind, limit: Int, for lease: Duration
     ) async throws -> Leased {
@@ -115,7 +115,8 @@ package struct DeliveryStore: Sendable {
 
     /// Extends the leases by another `lease`.
     ///
-    /// - Returns: The ids of the extended leases. The others belong to another daemon by now, or are finished.
+    /// - Returns: The ids of the extended leases. Deliveries that are missing were finished, or another daemon has
+    ///   leased them.
     func renew(_ deliveries: [Delivery], for lease: Duration) async throws -> [Int] {
         let rows = try await database.query(
             Statement.renew,
@@ -128,7 +129,7 @@ package struct DeliveryStore: Sendable {
 
     /// Stores the outcomes of deliveries.
     ///
-    /// - Returns: The reminders that were delivered first by them.
+    /// - Returns: The reminders that these deliveries delivered first.
     func finish(_ finished: [FinishedDelivery]) async throws -> [UUID] {
         var accepted: [Int] = []
         var dropped: [Int] = []
@@ -155,7 +156,7 @@ package struct DeliveryStore: Sendable {
         return try rows.map { try $0.uuid("reminder_id") }
     }
 
-    /// Returns when the provider has work for this kind: a due delivery, or the end of a lease.
+    /// Returns the time of the provider's next work of this kind: a due delivery, or the end of a lease.
     func next(_ provider: ProviderName, for kind: DeliveryKind) async throws -> NextDelivery {
         let row = try await client(for: kind).query(Statement.next, [.text(provider.rawValue)], timeout: nil)[0]
         return NextDelivery(
@@ -163,8 +164,8 @@ package struct DeliveryStore: Sendable {
             now: try row.epoch("now_us"), waiting: try row.integer("waiting"))
     }
 
-    /// Deletes the provider's oldest deliveries, up to `limit`, unless they are among the `keep` newest of all
-    /// providers. Reminders are neither deleted nor counted.
+    /// Deletes up to `limit` of the provider's oldest deliveries. Keeps the `keep` newest deliveries of all providers.
+    /// Reminders are neither deleted nor counted.
     ///
     /// - Returns: The number of deleted deliveries.
     func drop(_ provider: ProviderName, keep: Int, limit: Int) async throws -> Int {
@@ -173,21 +174,21 @@ package struct DeliveryStore: Sendable {
         return try rows[0].integer("dropped")
     }
 
-    /// Deletes up to `limit` deliveries of a provider that was refused for good.
+    /// Deletes up to `limit` deliveries of a provider that was permanently refused.
     ///
-    /// - Returns: The number of deleted deliveries; 0 also if a daemon has started with the provider again.
+    /// - Returns: The number of deleted deliveries. 0 if a daemon has started with the provider again.
     func clear(_ provider: ProviderName, limit: Int) async throws -> Int {
         try await database.query(
             Statement.clear, [.text(provider.rawValue), .integer(limit)], timeout: nil)[0].integer("cleared")
     }
 }
 
-/// The time of a provider's next work, and its amount. Epoch seconds, by the database's clock.
+/// The times of a provider's next work, and the number of waiting deliveries. Epoch seconds of the database's clock.
 struct NextDelivery: Sendable, Hashable {
     let urgent: Double?
     let others: Double?
     let now: Double
-    /// Counted up to 10,000.
+    /// The number of waiting deliveries, counted up to 10,000.
     let waiting: Int
 
     func due(_ kind: DeliveryKind) -> Double? {

@@ -26,7 +26,7 @@ extension DeliveryWorker {
     }
 
     private func decision(of delivery: Delivery, _ outcome: AttemptOutcome, took: Duration) -> RetryDecision {
-        // Another daemon that serves the provider may have another server.
+        // Another daemon that serves the provider may use another server, so the delivery is tried again.
         if case .gone = outcome, delivery.address.isEmpty { return .again(after: .zero, counts: false) }
         let decision = RetryDecision(of: delivery, outcome, age: took, random: .random(in: 0..<1))
         if state.isStopping, case .again(_, let counts) = decision { return .again(after: .zero, counts: counts) }
@@ -54,7 +54,7 @@ extension DeliveryWorker {
             ])
     }
 
-    /// Pauses the provider with everything in stock, because of an error of its own.
+    /// Pauses the provider because of an error that concerns all deliveries. Gives back the stock.
     private func rest(for pause: Duration, _ reason: String) {
         guard let rest = state.rest(for: pause, at: .now()) else { return }
         if rest.isNew {
@@ -69,7 +69,7 @@ extension DeliveryWorker {
         release(leases.clearStock(), after: rest.pause)
     }
 
-    /// Gives back unsent deliveries.
+    /// Gives back the leases of unsent deliveries.
     func release(_ deliveries: [Delivery], after pause: Duration) {
         settle(
             deliveries.map {
@@ -77,7 +77,7 @@ extension DeliveryWorker {
             })
     }
 
-    /// Stops the provider, because its server has refused it for good.
+    /// Stops the provider, because its server has permanently refused it.
     private func switchOff(_ reason: String) {
         guard state.markRefused() else { return }
         metrics.noteResting(true)

@@ -4,24 +4,24 @@ import FoundationEssentials
 import Observability
 import Postgres
 
-/// Feeds one provider from the database: leases due deliveries, sends some at once, and stores the outcomes.
+/// Feeds one provider from the database: leases due deliveries, sends several in parallel, and stores the outcomes.
 ///
 /// ```
-/// NOTIFY, own timer ──► lease ──► stock ──► send (some at once) ──► finished ──► finish
+/// NOTIFY, own timer ──► lease ──► stock ──► send (in parallel) ──► finished ──► finish
 ///                          └─ renewed every few seconds until it is finished ─┘
 /// ```
 ///
 /// Reminders and other deliveries are leased by separate loops, so that neither waits for the other's statements.
 ///
-/// Each provider has its own worker, so that one that hangs delays no other. Several daemons share the work: a leased
-/// delivery belongs to one daemon, and is free again when the lease ends because the daemon has died.
+/// Each provider has its own worker, so a provider that hangs delays no other. Several daemons share the work: a leased
+/// delivery belongs to one daemon. If the daemon dies, the lease ends, and another daemon can send the delivery.
 actor DeliveryWorker {
     /// The pause after an error of the database.
     private static let retryPause = Duration.milliseconds(500)
-    /// The maximum number of events that wait for an unavailable provider. The oldest are deleted first.
+    /// The maximum number of events that wait for an unavailable provider. If there are more, the oldest are deleted.
     private static let keep = 250_000
-    /// The largest number that is counted, so more may wait. Also the interval of trimming and the number deleted at a
-    /// time.
+    /// The number of waiting deliveries from which the oldest are deleted, and the number deleted by one statement. The
+    /// database counts no further, so more may be waiting.
     private static let trimFrom = 10_000
     private static let trimInterval = Duration.seconds(60)
     /// The pause for deliveries that exceed a server's share.
@@ -32,7 +32,8 @@ actor DeliveryWorker {
     let store: DeliveryStore
     /// Receives the number of reminders that this provider delivered first.
     private let delivered: @Sendable (Int) -> Void
-    /// How long a dead daemon keeps its deliveries from others. Renewed at a quarter of it.
+    /// The duration of a lease. A lease is renewed after a quarter of it. If a daemon dies, its deliveries stay leased
+    /// this long.
     private let lease: Duration
     let log: Log
     private let reminderTimer = WakeableTimer()
@@ -41,11 +42,11 @@ actor DeliveryWorker {
     var leases = LeasedDeliveries()
     var state = DeliveryWorkerState()
     var permits: AttemptPermits
-    /// The attempts in flight, by the first delivery of each.
+    /// The attempts in flight, by the id of their first delivery.
     var sending: [Int: Task<Void, Never>] = [:]
-    /// Driven here instead of by a `BatchWriter`. Another actor would be notified later, but outcomes during the
-    /// worker's end must be in the queue before the worker checks whether everything is stored. The leases are kept
-    /// here too.
+    /// The outcomes to store. This actor drives the queue itself. With a `BatchWriter`, outcomes would arrive in
+    /// another actor later. At the end, they must be in the queue before the worker checks whether everything is
+    /// stored.
     private var finished = BatchQueue<FinishedDelivery>(
         BatchLimits(
             itemsPerBatch: LeaseLimits.perStatement, waitingItems: .max, retryPause: DeliveryWorker.retryPause, tries: 3
@@ -70,12 +71,12 @@ actor DeliveryWorker {
 
     nonisolated var name: ProviderName { metrics.name }
 
-    /// A single attempt outside the queue, of which nothing is stored.
+    /// Makes a single attempt that is neither queued nor stored.
     nonisolated func attempt(_ delivery: Delivery) async -> AttemptOutcome {
         await provider.send(delivery)
     }
 
-    /// Reports that deliveries may wait.
+    /// Wakes the worker, because deliveries may wait.
     nonisolated func wake() {
         for kind in DeliveryKind.allCases { wake(kind) }
     }
@@ -91,7 +92,7 @@ actor DeliveryWorker {
         }
     }
 
-    /// Registers this daemon for the provider. From then on claims write deliveries for it.
+    /// Registers this daemon for the provider. From then on, claims write deliveries for the provider.
     func enter() async throws {
         guard state.next(at: .now()) == .start else { return }
         state.started(try await store.start(name))
@@ -103,7 +104,7 @@ actor DeliveryWorker {
         await withTaskGroup(of: Void.self) { group in
             for kind in DeliveryKind.allCases { group.addTask { await self.keepLeasing(kind) } }
         }
-        // The deliveries of the last leases were given back.
+        // Waits until the deliveries of the last leases are given back.
         await finishing?.value
     }
 
@@ -130,7 +131,7 @@ actor DeliveryWorker {
         switch kind {
         case .reminders: return try await step()
         case .others:
-            // The loop that leases reminders does the rest, and wakes this one when there is work.
+            // The loop for reminders performs the other steps, and wakes this loop when the provider can be used.
             guard state.isServing else { return DeliveryWorkerState.heartbeat }
             return try await leaseMore(.others)
         }
@@ -138,7 +139,7 @@ actor DeliveryWorker {
 
     /// Performs the next step.
     ///
-    /// - Returns: The time without work, unless it is woken.
+    /// - Returns: The time to sleep, unless the worker is woken.
     private func step() async throws -> Duration {
         switch state.next(at: .now()) {
         case .start:
@@ -162,9 +163,11 @@ actor DeliveryWorker {
         }
     }
 
-    // MARK: Taking
+    // MARK: Leasing
 
-    /// Leases as many deliveries as there is room for.
+    /// Leases as many deliveries as the limits allow.
+    ///
+    /// - Returns: The time to sleep.
     private func leaseMore(_ kind: DeliveryKind) async throws -> Duration {
         let limits = LeaseLimits(
             inHand: leases.urgentCount, others: leases.count - leases.urgentCount, concurrency: provider.concurrency,
@@ -182,7 +185,7 @@ actor DeliveryWorker {
         return min(DeliveryWorkerState.heartbeat, max(.milliseconds(5), .seconds(saturating: due - next.now)))
     }
 
-    /// Deletes the oldest of too many deliveries.
+    /// Deletes the oldest deliveries if too many are waiting.
     private func trim(_ waiting: Int) async throws {
         guard waiting >= Self.trimFrom, trimAt <= .now() else { return }
         let dropped = try await store.drop(name, keep: Self.keep, limit: Self.trimFrom)
@@ -214,7 +217,7 @@ actor DeliveryWorker {
         metrics.isSending(sending.count)
     }
 
-    /// Takes the next permitted delivery from the stock. Expired ones are finished on the way.
+    /// Removes and returns the next permitted delivery from the stock. Finishes expired deliveries before it.
     private func take(at now: MonotonicTime, admits: (Delivery, String?) -> Bool) -> Delivery? {
         while let next = leases.next(at: now, admits: admits) {
             switch next {
@@ -227,8 +230,8 @@ actor DeliveryWorker {
         return nil
     }
 
-    /// Takes further deliveries of the same kind and server for the same request. Each attempt takes half as many, so
-    /// that one that its receiver can't handle doesn't block the others.
+    /// Removes further deliveries of the same kind, attempt and server from the stock, for the same request. The limit
+    /// is halved with each attempt, so that a delivery that the receiver can't handle doesn't block the others.
     private func companions(of first: Delivery, at now: MonotonicTime) -> [Delivery] {
         let limit = provider.batchLimit >> min(first.attempt - 1, Int.bitWidth - 1)
         let server = leases.origin(of: first)
@@ -243,7 +246,7 @@ actor DeliveryWorker {
         return companions
     }
 
-    /// Makes one attempt.
+    /// Makes one attempt to send these deliveries.
     private func send(_ deliveries: [Delivery], at now: MonotonicTime) {
         let first = deliveries[0]
         permits.begin(first, to: leases.origin(of: first))
@@ -263,14 +266,14 @@ actor DeliveryWorker {
         if finishing == nil { finishing = Task { await self.writeFinished() } }
     }
 
-    /// Stores outcomes, many at a time, until there are none.
+    /// Stores outcomes in batches until the queue is empty.
     private func writeFinished() async {
         while true {
             switch finished.next() {
             case .write(let batch):
                 let outcome = await write(batch.items)
                 let dropped = finished.wrote(outcome)
-                // The leases of dropped outcomes end, and the deliveries are sent again.
+                // If an outcome can't be stored, the lease ends and the delivery is sent again.
                 let done = if case .written = outcome { batch.items } else { dropped }
                 for delivery in done { leases.remove(delivery.id) }
             case .pause(let pause):
@@ -289,7 +292,7 @@ actor DeliveryWorker {
             return .written
         } catch {
             let outcome = BatchOutcome(error, isDivisible: false)
-            // Storing an outcome twice is harmless, so an unknown result doesn't matter.
+            // Storing an outcome twice is harmless, so an unknown result is tried again.
             if case .unavailable = outcome, !state.isStopping { return outcome }
             log.error(
                 "failed to write the outcomes of deliveries",
@@ -301,7 +304,8 @@ actor DeliveryWorker {
     private func keepRenewing() async {
         while !leases.isEmpty, !Task.isCancelled {
             try? await Task.sleep(for: lease / 4)
-            // As after a long pause, the first daemon that asks gets these deliveries. It may be this one.
+            // A lease may have ended, for example after a long pause of the process. The first daemon that asks gets
+            // these deliveries, and it may be this one.
             if leases.removeLapsed(at: .now()) { wake() }
             let held = leases.leased(until: .now() + lease * 0.75)
             for start in stride(from: 0, to: held.count, by: LeaseLimits.perStatement) {
@@ -311,7 +315,8 @@ actor DeliveryWorker {
                     let kept = try await store.renew(some, for: lease)
                     leases.renewed(some, kept: kept, at: asked, for: lease)
                 } catch {
-                    // The next turn tries again. A lease that ends meanwhile lets another daemon send the delivery under the same id.
+                    // The next round tries again. If a lease ends meanwhile, another daemon may send the delivery again
+                    // with the same id.
                     log.warning(
                         "failed to renew leases of deliveries",
                         ["channel": .string(name.rawValue), "count": .int(some.count), "error": .string("\(error)")])
@@ -321,9 +326,9 @@ actor DeliveryWorker {
         renewing = nil
     }
 
-    // MARK: The end
+    // MARK: Stopping
 
-    /// Ends ``run()``: gives back the stock, and waits up to `patience` for attempts in flight.
+    /// Ends ``run()``. Gives back the stock, and waits up to `patience` for attempts in flight.
     func stop(within patience: Duration) async {
         state.stop()
         finished.finish()

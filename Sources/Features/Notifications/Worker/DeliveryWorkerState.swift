@@ -1,7 +1,7 @@
 import Basics
 
-/// The state of a worker with its provider and the database, which decides the next step. A value: time is an argument,
-/// and ``DeliveryWorker`` performs the steps.
+/// Decides the next step of a worker, from the state of its provider and the database. A value type: time is an
+/// argument, and ``DeliveryWorker`` performs the steps.
 ///
 /// ```
 /// starting ──(the database has numbered the start)──► serving ◄──► resting
@@ -9,35 +9,35 @@ import Basics
 /// any ──► stopping
 /// ```
 struct DeliveryWorkerState: Sendable, Hashable {
-    /// The maximum sleep. Then the database is queried, which detects a clock that drifted and a lost connection.
+    /// The maximum sleep. The query after it notices a clock that drifted, or a lost connection.
     static let heartbeat = Duration.seconds(15)
-    /// The maximum pause. Then the provider is tried again.
+    /// The maximum pause of a provider before it is tried again.
     static let longestRest = Duration.seconds(900)
 
     private enum Phase: Hashable {
-        /// The start isn't stored in the database yet.
+        /// The start isn't registered in the database yet.
         case starting
         /// The worker serves the provider. `start` is the number that the database gave this start.
         case serving(start: Int)
-        /// An error of the provider itself. Its deliveries wait.
+        /// The provider pauses after an error that concerns all deliveries. Its deliveries wait.
         case resting(start: Int, until: MonotonicTime)
-        /// The provider's server has refused it for good. That isn't stored yet.
+        /// The provider's server has permanently refused it. The refusal isn't stored yet.
         case refused(start: Int)
-        /// Until the daemon restarts. `isForAll`: no other daemon serves the provider, so no deliveries are written for
-        /// it.
+        /// The provider is off until the daemon restarts. `isForAll` means that no other daemon serves the provider, so
+        /// no deliveries are written for it.
         case off(isForAll: Bool)
         case stopping
     }
 
     /// The next step.
     enum Step: Hashable {
-        /// Store the start; then call ``started(_:)``.
+        /// Register the start, and then call ``started(_:)``.
         case start
         /// Lease due deliveries.
         case lease
         /// Lease due deliveries after a pause.
         case leaseAgain
-        /// Store that this start was refused; then call ``leave(isForAll:)``.
+        /// Store that this start was refused, and then call ``leave(isForAll:)``.
         case storeRefusal(start: Int)
         /// Delete the deliveries of a provider that no daemon serves.
         case clear
@@ -45,19 +45,19 @@ struct DeliveryWorkerState: Sendable, Hashable {
         case end
     }
 
-    /// The action for deliveries in stock.
+    /// The action for the deliveries in stock.
     enum Disposition: Hashable {
         case send
-        /// Give them back, for others or for later.
+        /// Give the deliveries back. They are due again after this time, for any daemon.
         case release(after: Duration)
     }
 
     private var phase = Phase.starting
-    /// The kinds whose last lease the database didn't answer.
+    /// The kinds whose last lease failed because the database didn't answer.
     private var unanswered: Set<DeliveryKind> = []
 
     var isStopping: Bool { phase == .stopping }
-    /// Whether deliveries that aren't urgent may be leased too.
+    /// Whether the provider is served, so that other deliveries may be leased.
     var isServing: Bool {
         if case .serving = phase { true } else { false }
     }
@@ -85,17 +85,17 @@ struct DeliveryWorkerState: Sendable, Hashable {
         }
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     /// Records the number that the database gave this start. Deliveries can be leased from now on.
     mutating func started(_ start: Int) {
         if case .starting = phase { phase = .serving(start: start) }
     }
 
-    /// Records an error of the provider itself.
+    /// Records an error that concerns all deliveries of the provider.
     ///
-    /// - Returns: The length of the pause, and whether it is a new one; nil if a longer pause is in progress or nothing
-    ///   is sent anyway.
+    /// - Returns: The length of the pause, and whether the pause is new. `nil` if a longer pause is in progress, or if
+    ///   nothing is being sent.
     mutating func rest(for pause: Duration, at now: MonotonicTime) -> (pause: Duration, isNew: Bool)? {
         let pause = min(max(pause, RetryDecision.shortestWait), Self.longestRest)
         switch phase {
@@ -109,9 +109,9 @@ struct DeliveryWorkerState: Sendable, Hashable {
         }
     }
 
-    /// Records that the provider's server has refused it for good.
+    /// Records that the provider's server has permanently refused it.
     ///
-    /// - Returns: Whether that is new.
+    /// - Returns: Whether the refusal is new.
     mutating func markRefused() -> Bool {
         switch phase {
         case .serving(let start), .resting(let start, _):
@@ -123,7 +123,7 @@ struct DeliveryWorkerState: Sendable, Hashable {
 
     /// Records that the refusal is stored.
     ///
-    /// - Parameter isForAll: Whether no daemon has started with the provider since.
+    /// - Parameter isForAll: Whether no daemon with a later start serves the provider.
     mutating func leave(isForAll: Bool) {
         if case .refused = phase { phase = .off(isForAll: isForAll) }
     }
@@ -134,7 +134,7 @@ struct DeliveryWorkerState: Sendable, Hashable {
 
     /// Records whether the database has answered the lease of this kind.
     ///
-    /// - Returns: Whether that is news: the first unanswered kind, or the last one that is answered again.
+    /// - Returns: Whether to report the change: the first kind is unanswered, or all kinds are answered again.
     mutating func noteDatabase(isThere: Bool, for kind: DeliveryKind) -> Bool {
         let hadAll = unanswered.isEmpty
         if isThere { unanswered.remove(kind) } else { unanswered.insert(kind) }

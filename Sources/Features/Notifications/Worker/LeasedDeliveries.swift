@@ -1,15 +1,15 @@
 import Basics
 
-/// A worker's leased deliveries that aren't finished: in stock, in flight, or with an unstored outcome. A value: time
-/// is an argument.
+/// The unfinished deliveries that a worker has leased: in stock, in flight, or with an unstored outcome. A value type:
+/// time is an argument.
 struct LeasedDeliveries {
     /// The next delivery from the stock.
     enum Next: Sendable, Hashable {
-        /// The delivery with its times as of now.
+        /// The delivery to send. Its times refer to now.
         case send(Delivery)
         /// The delivery's deadline has passed.
         case late(Delivery)
-        /// The lease has ended. Another daemon may have the delivery by now.
+        /// The lease has ended, and another daemon may have leased the delivery.
         case lost
     }
 
@@ -19,12 +19,13 @@ struct LeasedDeliveries {
         let origin: String?
         /// The moment to which the delivery's times refer.
         let since: MonotonicTime
-        /// The end of its lease.
+        /// The end of the lease.
         var leaseEnd: MonotonicTime
     }
 
     private var leases: [Int: Lease] = [:]
-    /// The first to send is at the end, where removal is cheap: reminders, first attempts, the oldest.
+    /// The deliveries to send. The next is the last element, because removing it is cheap. The order is: reminders,
+    /// then first attempts, then the oldest.
     private var stock: [Delivery] = []
 
     var count: Int { leases.count }
@@ -35,14 +36,14 @@ struct LeasedDeliveries {
 
     /// Adds the deliveries of a lease to the stock.
     ///
-    /// - Parameter now: The time of the request. The response may contain older facts than itself, but none older than
-    ///   this.
+    /// - Parameter now: The time of the query. All data in the answer is at least as new as this.
     mutating func take(
         _ deliveries: [Delivery], at now: MonotonicTime, for lease: Duration,
         origin: (Delivery) -> String? = { _ in nil }
     ) {
         for delivery in deliveries {
-            // It is already leased here, and its lease ran out: it is in flight, or its outcome isn't stored.
+            // The delivery is already leased here, and its lease has ended. It is in flight, or its outcome isn't
+            // stored.
             guard leases[delivery.id] == nil else { continue }
             leases[delivery.id] = Lease(
                 delivery: delivery, origin: origin(delivery), since: now, leaseEnd: now + lease)
@@ -52,7 +53,7 @@ struct LeasedDeliveries {
         stock.sort { $1.turn < $0.turn }
     }
 
-    /// Takes the next permitted delivery from the stock.
+    /// Removes and returns the next permitted delivery from the stock.
     mutating func next(
         at now: MonotonicTime, admits: (_ delivery: Delivery, _ origin: String?) -> Bool = { _, _ in true }
     ) -> Next? {
@@ -67,13 +68,14 @@ struct LeasedDeliveries {
         return aged.timeLeft > 0 ? .send(aged) : .late(aged)
     }
 
-    /// Takes everything from the stock. The deliveries stay leased until they are finished.
+    /// Removes and returns the whole stock. The deliveries stay leased until they are finished.
     mutating func clearStock() -> [Delivery] {
         defer { stock = [] }
         return stock
     }
 
-    /// Takes the deliveries beyond `limit` for one server from the stock, because they would block others.
+    /// Removes and returns deliveries in stock that exceed the limit of their server, because they would block
+    /// deliveries to other servers.
     mutating func clearExcess(_ limit: (_ origin: String) -> Int) -> [Delivery] {
         var counts: [String: Int] = [:]
         for held in leases.values { if let origin = held.origin { counts[origin, default: 0] += 1 } }
@@ -89,7 +91,7 @@ struct LeasedDeliveries {
         return excess
     }
 
-    /// See ``DeliveryProvider/origin(of:)``, for a leased delivery.
+    /// Returns the server of a leased delivery. See ``DeliveryProvider/origin(of:)``.
     func origin(of delivery: Delivery) -> String? {
         leases[delivery.id]?.origin
     }
@@ -101,7 +103,7 @@ struct LeasedDeliveries {
 
     // MARK: Leases
 
-    /// Removes deliveries in stock whose lease has ended, as after a long pause.
+    /// Removes deliveries in stock whose lease has ended, for example after a long pause of the process.
     ///
     /// - Returns: Whether there were any.
     mutating func removeLapsed(at now: MonotonicTime) -> Bool {
@@ -111,18 +113,22 @@ struct LeasedDeliveries {
         return !lost.isEmpty
     }
 
-    /// Returns the deliveries whose leases end before `end`.
+    /// Returns the deliveries whose leases end by `end`.
     func leased(until end: MonotonicTime) -> [Delivery] {
         leases.values.filter { $0.leaseEnd <= end }.map(\.delivery)
     }
 
-    /// Handles the answer to a renewal at `now` of `asked`, of which `kept` are extended. The others belong to another
-    /// daemon by now.
+    /// Handles the answer to a renewal.
+    ///
+    /// - Parameters:
+    ///   - asked: The deliveries whose leases were to be renewed.
+    ///   - kept: The ids of the renewed leases. The others are finished, or another daemon has leased them.
+    ///   - now: The time of the query.
     mutating func renewed(_ asked: [Delivery], kept: [Int], at now: MonotonicTime, for lease: Duration) {
         let kept = Set(kept)
         var lost: Set<Int> = []
         for delivery in asked {
-            // It may have been finished and leased again meanwhile.
+            // The delivery may have been finished and leased again meanwhile.
             guard let held = leases[delivery.id], held.delivery.attempt == delivery.attempt else { continue }
             if kept.contains(delivery.id) {
                 leases[delivery.id]?.leaseEnd = max(held.leaseEnd, now + lease)
@@ -137,6 +143,6 @@ struct LeasedDeliveries {
 }
 
 extension Delivery {
-    /// The order of the stock. The delivery with the smallest value is sent first.
+    /// The position in the stock's order. The delivery with the smallest value is sent first.
     fileprivate var turn: (Int, Int, Int) { (isUrgent ? 0 : 1, attempt, id) }
 }

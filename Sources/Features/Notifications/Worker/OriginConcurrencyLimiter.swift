@@ -1,20 +1,20 @@
-/// Limits a provider's deliveries in flight per server, if users choose the server, so that one that hangs doesn't
-/// block those that answer. A value: time is an argument.
+/// Limits a provider's deliveries in flight per server, if users choose the servers. A server that hangs must not block
+/// the others. A value type: time is an argument.
 ///
-/// A window works like TCP's: it starts small, grows by one with each prompt answer, so that it doubles with each round
-/// trip, and is halved by a slow answer. Servers that haven't answered yet share a quarter of the places, and another
-/// quarter is for the first delivery to each.
+/// Each server has a window that works like TCP's. The window starts small and grows by one with each prompt answer, so
+/// it doubles with each round trip. A slow answer halves it. Servers that haven't answered yet share a quarter of the
+/// places. Another quarter is for the first delivery to each server.
 struct OriginConcurrencyLimiter {
     private struct Window {
         var size = OriginConcurrencyLimiter.first
         var sending = 0
 
-        /// Whether its server has answered.
+        /// Whether the server has answered promptly, so that its window has grown.
         var isProven: Bool { size > OriginConcurrencyLimiter.first }
         var unproven: Int { isProven ? 0 : sending }
     }
 
-    /// The size of the first window.
+    /// The size of a new window.
     static let first = 8
     /// The maximum duration of a prompt answer.
     static let prompt = Duration.seconds(2.5)
@@ -25,20 +25,23 @@ struct OriginConcurrencyLimiter {
     private var origins: [String: Window] = [:]
     private var unproven = 0
 
-    /// - Parameter places: For all servers together. One may have at most three quarters.
+    /// - Parameter places: The maximum number of deliveries in flight to all servers. One server may use three quarters
+    ///   of them.
     init(places: Int) {
         self.places = places
     }
 
-    /// Returns the maximum number of leased deliveries for a server, in flight or next. For a server that hasn't
-    /// answered only those in flight.
+    /// Returns the maximum number of leased deliveries for a server. For a server that hasn't answered yet, this is the
+    /// number in flight.
     func share(of origin: String) -> Int {
         let window = origins[origin] ?? Window()
         return window.isProven ? 2 * window.size : window.sending
     }
 
-    /// Whether one more delivery may be sent to a server now. `nil`, a server that is a setting, has no window.
-    /// Deliveries that aren't urgent may use half of a window.
+    /// Returns whether one more delivery may be sent to a server now. Deliveries that aren't urgent may use half of a
+    /// window.
+    ///
+    /// - Parameter origin: The server. `nil` if the server is a setting, which has no window.
     func admits(_ origin: String?, isUrgent: Bool = true) -> Bool {
         guard let origin else { return true }
         let window = origins[origin] ?? Window()

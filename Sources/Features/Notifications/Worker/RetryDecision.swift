@@ -1,29 +1,29 @@
 import Basics
 import Domain
 
-/// The action for a delivery after an attempt. A value: time and random numbers are arguments.
+/// Decides what happens to a delivery after an attempt. A value type: time and random numbers are arguments.
 enum RetryDecision: Sendable, Hashable {
-    /// Finished: delivered.
+    /// The delivery is finished: it was accepted.
     case accepted
-    /// Finished without success.
+    /// The delivery is finished without success.
     case dropped(DeliveryMetrics.Outcome)
-    /// Finished, and the address is removed.
+    /// The delivery is finished, and the address is removed.
     case gone
-    /// Try again after this wait. The attempt counts or not.
+    /// The delivery is tried again after this wait. `counts` says whether this attempt counts.
     case again(after: Duration, counts: Bool)
 
     /// The minimum wait, even if a server asks for less.
     static let shortestWait = Duration.seconds(1)
-    /// The random part that is added to the wait that a server asks for. The server may ask many clients for the same
-    /// wait.
+    /// The maximum random part, relative to the wait that a server asks for. It is added because the server may ask
+    /// many clients for the same wait.
     static let spread = 0.2
-    /// The minimum time before the deadline. With less, no attempt is made.
+    /// The minimum wait before another attempt. If less time is left, the delivery expires.
     private static let leastWait = Duration.milliseconds(100)
 
     /// - Parameters:
-    /// - delivery: As of the beginning of the attempt.
-    /// - age: The time since then.
-    /// - random: In 0..<1.
+    ///   - delivery: The delivery, with its times at the beginning of the attempt.
+    ///   - age: The time since then.
+    ///   - random: A random number in 0..<1.
     init(of delivery: Delivery, _ outcome: AttemptOutcome, age: Duration, random: Double) {
         let left = Duration.seconds(saturating: delivery.timeLeft) - age
         switch outcome {
@@ -34,8 +34,8 @@ enum RetryDecision: Sendable, Hashable {
             self = left > pause ? .again(after: pause, counts: false) : .dropped(.expired)
         case .retry(let asked, _):
             var wait = Backoff.of(delivery).delay(afterAttempt: delivery.attempt, random: random)
-            // Waits at most half of the remaining time, so that another attempt comes before the deadline. Events have
-            // hours, so they don't need this.
+            // A reminder waits at most half of the remaining time, so that another attempt comes before the deadline.
+            // Events have hours, so they don't need this.
             if delivery.isUrgent { wait = min(wait, left / 2) }
             if let asked = asked.map({ max($0, Self.shortestWait) }) {
                 wait = max(wait, asked + min(asked * Self.spread, max(.zero, left - asked) / 2) * random)
@@ -60,8 +60,8 @@ extension Backoff {
     /// The waits for reminders, which are useful for only a minute.
     static let reminder = Backoff(steps: [0.5, 1, 2, 4, 8, 15, 30].map { .seconds($0) }, jitter: 0.5)
 
-    /// For the webhook's other events: 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 hours after the first attempt, as
-    /// Standard Webhooks proposes.
+    /// The waits for other deliveries. Attempts come 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 hours after the first
+    /// one, as Standard Webhooks proposes.
     static let event = Backoff(
         steps: [5, 295, 1500, 5400, 10_800, 18_000, 14_400, 21_600, 14_400].map { .seconds($0) }, jitter: 0.1)
 

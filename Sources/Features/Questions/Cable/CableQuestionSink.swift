@@ -9,8 +9,8 @@ import Wire
 final class CableQuestionSink: QuestionSink {
     private unowned let transport: SubscriptionTransport
     let wantsPresence: Bool
-    /// The contents that weren't sent yet: parts of the list, and changes. Other subscriptions of the connection may
-    /// send much at the same time.
+    /// The contents that weren't sent yet: pages of the list, and changes. They wait because other subscriptions of the
+    /// connection may send much at the same time.
     private var waiting: ArraySlice<SharedContents> = []
 
     init(_ transport: SubscriptionTransport, wantsPresence: Bool) {
@@ -42,10 +42,10 @@ final class CableQuestionSink: QuestionSink {
         transport.send(AudienceContents.shared(published).announcements[index])
     }
 
-    // MARK: What waits
+    // MARK: Waiting contents
 
-    /// Queues contents. They are sent when the peer has received enough of the earlier ones. A peer that receives
-    /// nothing for seconds is disconnected.
+    /// Queues contents. They are sent when the peer has received enough of the earlier ones. A peer is disconnected if
+    /// too many contents wait.
     private func queue(_ contents: SharedContents) {
         guard waiting.count < CableLimits.waitingPublications else { return transport.cutOff() }
         waiting.append(contents)
@@ -57,9 +57,9 @@ final class CableQuestionSink: QuestionSink {
         if !waiting.isEmpty { transport.reportsDrain = true }
     }
 
-    /// Continues after the peer has received what was sent.
+    /// Sends waiting contents after the peer has received the earlier ones.
     ///
-    /// - Returns: Whether everything was sent. Otherwise more of the waiting contents are sent now.
+    /// - Returns: Whether nothing was waiting, so that everything is sent.
     func sendsAll() -> Bool {
         guard waiting.isEmpty else {
             sendWaiting()
@@ -74,7 +74,7 @@ final class CableQuestionSink: QuestionSink {
     func endTurn() { transport.endTurn() }
 
     func end(_ code: QuestionSubscriber.End) {
-        // The connection has the same ticket. It ends itself and sends the reason.
+        // The whole connection has the same ticket. The connection ends itself and sends the reason.
         if case .expired = code { return }
         transport.revoke()
     }
@@ -83,7 +83,7 @@ final class CableQuestionSink: QuestionSink {
 /// A publication's contents for the audience, encoded once for all Action Cable connections of a loop.
 private final class AudienceContents {
     let changes: SharedContents
-    /// One content per announcement, because not all subscribers receive all of them.
+    /// One content per announcement, because not every subscriber receives every announcement.
     let announcements: [SharedContents]
 
     static func shared(_ published: PublishedQuestions) -> AudienceContents {

@@ -4,8 +4,8 @@ import Domain
 import FoundationEssentials
 import Wire
 
-/// The channel `{"channel":"QuestionsChannel","session":"<uuid>"}`: a question session, as a live socket of the
-/// audience follows it. With `"presence":true` it sends the number of people.
+/// A question session for the audience: the channel `{"channel":"QuestionsChannel","session":"<uuid>"}`. It works like
+/// a live socket. With `"presence":true` it sends the number of people.
 struct QuestionsChannel: CableChannel {
     let name: StaticString = "QuestionsChannel"
     let questions: Questions

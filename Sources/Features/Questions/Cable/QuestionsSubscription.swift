@@ -14,7 +14,7 @@ final class QuestionsSubscription: CableSubscription {
     private let member: QuestionMember
     private let questions: Questions
     private unowned let transport: SubscriptionTransport
-    /// Sends the events.
+    /// Sends the session's events to the subscription.
     private let sink: CableQuestionSink
     private var state = State.opening([])
 
@@ -33,7 +33,7 @@ final class QuestionsSubscription: CableSubscription {
 
     private var shard: QuestionShard { questions.shard(on: transport.reactor, loop: transport.loop) }
 
-    // MARK: Coming and going
+    // MARK: Entering and leaving
 
     func open() {
         transport.run { [questions, session = member.session] in
@@ -46,14 +46,14 @@ final class QuestionsSubscription: CableSubscription {
                 questions.metrics.turnedAway.add()
                 transport.reject()
             case .success(nil): transport.reject()
-            // While the database is unavailable, the client waits, as it would on a slow network.
+            // While the database is unavailable, the client waits as on a slow network.
             case .failure: transport.retry { [weak self] in self?.open() }
             }
         }
     }
 
     private func enter() {
-        // Performs waiting commands, which may also end the subscription.
+        // Confirming performs commands that arrived earlier. They may end the subscription.
         transport.confirm()
         guard case .opening = state else { return }
         guard let subscriber = shard.enter(member, sink) else { return }

@@ -1,15 +1,15 @@
 import Basics
 
 /// Decides when a session's changes are read and published: at once after a pause, and then at most every quarter of a
-/// second. A value; `QuestionFeeds` performs it.
+/// second. A value type, whose actions `QuestionFeeds` performs.
 ///
 /// | state   | a change                | the time has come | read             | failed            |
 /// |---------|-------------------------|-------------------|------------------|-------------------|
-/// | idle    | → reading, or → waiting | | | |
+/// | idle    | → reading, or → waiting |                   |                  |                   |
 /// | waiting | → waiting               | → reading         |                  |                   |
 /// | reading | → reading, and again    |                   | → idle, waiting  | → waiting, longer |
 struct ChangeGathering {
-    /// The shortest time between two publications.
+    /// The minimum time between two publications.
     static let interval = Duration.milliseconds(250)
     /// The pause after a failed read.
     static let retryInterval = Duration.seconds(1)
@@ -26,20 +26,20 @@ struct ChangeGathering {
         case idle, waiting, reading
     }
 
-    /// The version up to which everything was published.
+    /// The version up to which all changes were published.
     private(set) var published: Int
     /// The highest version that was announced.
     private(set) var known: Int
-    /// The value of `known` when the current read began. The read returns the true version, unless a later one is
-    /// announced meanwhile.
+    /// The value of `known` when the current read began. If no later version is announced meanwhile, `known` becomes
+    /// the version that the read returns.
     private var knownThen: Int
-    /// Whether there may be changes without a known version.
+    /// Whether there may be changes whose version is unknown.
     private var isDoubtful = false
     private var state = State.idle
     /// The time of the last publication.
     private var last: MonotonicTime?
 
-    /// - Parameter version: The session's version when its first subscriber came.
+    /// - Parameter version: The session's version when its first subscriber entered.
     init(from version: Int) {
         published = version
         known = version

@@ -1,10 +1,10 @@
 import Domain
 import FoundationEssentials
 
-/// The changed questions of a session that must be published, each once. A value.
+/// The changed questions of a session that must be published, each listed once. A value type.
 ///
-/// Changes other than votes come first, in order. The remaining places are for votes, with each question in its turn.
-/// So frequent votes for one question delay neither answers nor the votes for other questions.
+/// Changes other than votes come first, in order. The remaining places are for votes, and the questions take turns. So
+/// frequent votes for one question delay neither answers nor the votes for other questions.
 struct PendingChanges {
     /// The maximum number of questions in one publication.
     static let limit = QuestionPage.maximumCount
@@ -37,7 +37,7 @@ struct PendingChanges {
         return (some + voted.prefix(Self.limit - some.count)).compactMap { marks[$0] }
     }
 
-    /// Removes the first `count` questions of ``next``, which were published.
+    /// Removes the first `count` questions of ``next`` after they were published.
     mutating func remove(_ count: Int) {
         let taken = next.prefix(count)
         for mark in taken { marks[mark.question] = nil }

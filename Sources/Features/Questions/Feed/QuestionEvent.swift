@@ -4,13 +4,13 @@ package import Wire
 
 /// An event for a subscriber of a session: a type and its members.
 package enum QuestionEvent: Sendable {
-    /// For a new subscriber: the subscriber's id within the session.
+    /// For the user who asked: the question is stored.
     case handshake(UUID)
-    /// For the asker: the question is stored.
+    /// For the user who asked: the question isn't stored, for this reason.
     case accepted(id: UUID, content: String, createdAt: Double)
-    /// For the asker: the question isn't stored, for this reason.
+    /// For the user who asked: the question was answered.
     case refused(content: String, RequestError)
-    /// For the asker: the question was answered.
+    /// For live subscribers: a page of the list of questions. Changes follow.
     case answered(UUID)
     case announcement(String)
     case error(code: String?, reason: String)
@@ -37,7 +37,7 @@ package enum QuestionEvent: Sendable {
         }
     }
 
-    /// Writes the members into an object. The published client requires `answered` and `content` also after a failure.
+    /// Writes the members into an object. The published client requires `answered` and `content` even after a failure.
     package func writeMembers(to json: inout JSONText) {
         switch self {
         case .handshake(let id): json.member("id", id.text)
@@ -68,10 +68,11 @@ package enum QuestionEvent: Sendable {
         }
     }
 
-    /// 2001-01-01T00:00:00Z, the reference date of Swift's own coding of dates.
+    /// The reference date of Swift's coding of dates: 2001-01-01T00:00:00Z, in epoch seconds.
     private static let referenceDate: Double = 978_307_200
 
-    /// The WebSocket message: `{"type":…,…}`. Presence has the same form everywhere: `{"type":"presence","data":{…}}`.
+    /// The WebSocket message: `{"type":…,…}`. Presence has the same form in all features:
+    /// `{"type":"presence","data":{…}}`.
     var payload: [UInt8] {
         var json = JSONText()
         json.object { object in

@@ -4,15 +4,16 @@ package import FoundationEssentials
 import Observability
 import Postgres
 
-/// The sessions with subscribers on this daemon, the versions up to which their changes were published, and the pages
-/// read.
+/// The sessions with subscribers on this daemon. Each has the version up to which its changes were published. Also
+/// keeps pages that were read for new subscribers.
 ///
-/// After the commit of a change, its author calls ``changed(_:to:)``, and the database notifies all daemons. A daemon
-/// reads the changes from the database, and publishes them in the session's room. Nothing else is published there.
+/// After a change is committed, the code that made it calls ``changed(_:to:)``, and the database notifies all daemons.
+/// A daemon reads the changes from the database and publishes them in the session's room. Nothing else is published
+/// there.
 package actor QuestionFeeds {
-    /// The number of feeds beyond which sessions without subscribers are removed.
+    /// The minimum number of feeds at which feeds without subscribers are removed.
     private static let feedLimit = 10_000
-    /// The maximum number of pages kept for new subscribers, over all sessions.
+    /// The maximum number of pages that are kept for new subscribers, over all sessions.
     private static let pageLimit = 128
 
     private struct Feed {
@@ -41,30 +42,30 @@ package actor QuestionFeeds {
     /// A page that was read or is being read.
     private struct PageReading {
         let task: Task<QuestionPage?, any Error>
-        /// The version published when the read began. After a later publication, the page would lack changes.
+        /// The published version when the read began. After a later publication, the page would lack changes.
         let published: Int
-        /// The version known when the read began. A reader that isn't a subscriber gets no changes, so it needs a page
-        /// with all known ones.
+        /// The known version when the read began. A reader that isn't a subscriber receives no changes later, so its
+        /// page must include all known changes.
         let known: Int
     }
 
     private let store: QuestionStore
     private let audience: SessionOccupancy
-    /// The entrances of these sessions, for callers that can't wait.
+    /// The entrances of sessions with a feed, for callers that can't wait.
     nonisolated let entrances = SessionEntrances()
     private let log: Log
     private let publish: @Sendable (QuestionPublication, UUID) -> Void
     private var feeds: [UUID: Feed] = [:]
     private var lastFeed = 0
-    /// The number of feeds at which feeds without subscribers are removed next. It is at least twice the number that
-    /// was needed, so that the cost per feed is constant.
+    /// The number of feeds at which feeds without subscribers are removed next. At least twice the number of feeds that
+    /// the last removal left, so that the cost per feed is constant.
     private var sweep = feedLimit
     private var opening: [UUID: Task<SessionEntrance?, any Error>] = [:]
     private var pages: [PageKey: PageReading] = [:]
     private var lastFailure: String?
 
     /// - Parameters:
-    ///   - audience: The number of subscribers in each session.
+    ///   - audience: Counts the subscribers of each session.
     ///   - publish: Publishes changes to a session's subscribers.
     init(
         store: QuestionStore, audience: SessionOccupancy, log: Log,
@@ -76,10 +77,10 @@ package actor QuestionFeeds {
         self.publish = publish
     }
 
-    // MARK: Coming and going
+    // MARK: Entering and leaving
 
-    /// Returns the session, whose changes are published from now on; `nil` if it doesn't exist. Simultaneous calls
-    /// share one query.
+    /// Opens a session's feed, which publishes changes from now on. Returns `nil` if the session doesn't exist.
+    /// Simultaneous calls share one query.
     package func open(_ session: UUID) async throws -> SessionEntrance? {
         if let feed = feeds[session] { return feed.entrance }
         let task = opening[session] ?? Task { try await read(session) }
@@ -100,7 +101,7 @@ package actor QuestionFeeds {
         return entrance
     }
 
-    /// Returns the session for a caller that doesn't enter it. Its changes aren't published for that reason.
+    /// Returns the session for a caller that doesn't enter it. Doesn't open a feed.
     func look(at session: UUID) async throws -> SessionEntrance? {
         if let feed = feeds[session] { return feed.entrance }
         return try await store.page(of: session, all: false, limit: 0).map {
@@ -108,12 +109,12 @@ package actor QuestionFeeds {
         }
     }
 
-    /// Handles a new subscriber. The session may have been removed since it was opened.
+    /// Handles a new subscriber. Opens the session's feed again if it was removed meanwhile.
     func entered(_ session: UUID) async {
         guard feeds[session] == nil else { return }
         while feeds[session] == nil, audience.count(in: session) > 0 {
             do {
-                // If the session no longer exists, there are no changes to publish.
+                // If the session no longer exists, it has no changes to publish.
                 _ = try await open(session)
                 return
             } catch {
@@ -122,14 +123,14 @@ package actor QuestionFeeds {
         }
     }
 
-    /// Handles the departure of a session's last subscriber.
+    /// Removes the session's feed after its last subscriber has left.
     func left(_ session: UUID) {
         guard audience.count(in: session) == 0 else { return }
         remove(session)
         pages = pages.filter { $0.key.session != session }
     }
 
-    /// Removes sessions that were opened but have no subscribers.
+    /// Removes feeds without subscribers.
     private func removeEmpty() {
         for session in feeds.keys where audience.count(in: session) == 0 { remove(session) }
         pages = pages.filter { feeds[$0.key.session] != nil }
@@ -143,8 +144,7 @@ package actor QuestionFeeds {
 
     // MARK: Lists
 
-    /// Returns a page of the list, at the version that was published last or a later one; `nil` if the session doesn't
-    /// exist.
+    /// Returns a page of the list, with at least all published changes. Returns `nil` if the session doesn't exist.
     ///
     /// - Parameter follows: Whether the reader is a subscriber, which receives later changes. Other readers get a page
     ///   with all known changes, including their own.
@@ -156,7 +156,7 @@ package actor QuestionFeeds {
         {
             return try await reading.task.value
         }
-        // Many clients share the first page, so it doesn't wait for the turn of the client that asked first.
+        // The first page is shared by many clients, so it doesn't wait in the queue of the client that asked first.
         let requester = last == nil ? nil : Requester.current
         let task = Requester.$current.withValue(requester) {
             Task { try await store.page(of: session, after: last, all: all) }
@@ -190,7 +190,7 @@ package actor QuestionFeeds {
         changed(session, to: version)
     }
 
-    /// Reads the changes of all sessions, because notifications may have been missed.
+    /// Reads the changes of all sessions again, because notifications may have been missed.
     package func resynchronise() {
         for session in feeds.keys { changed(session, to: nil) }
     }
@@ -243,7 +243,7 @@ package actor QuestionFeeds {
         }
     }
 
-    /// Logs an error, unless the database is unavailable, which the connection pool logs.
+    /// Logs an error. Database outages are logged by the connection pool.
     private func note(_ error: any Error) {
         if let error = error as? PostgresError, error.isUnavailable { return }
         let text = "\(error)"

@@ -3,26 +3,26 @@ import Basics
 package import Domain
 package import FoundationEssentials
 
-/// A person in a session.
+/// A user in a session, through one connection.
 package struct QuestionMember: Sendable {
     package let session: UUID
-    /// The person's id within the session. It belongs to the device, or to the connection if no device is named.
+    /// The user's id within the session. It belongs to the device. If no device is named, it belongs to the connection.
     package let id: UUID
     let device: DeviceID?
-    /// Sees all questions and their authors.
+    /// Whether the user sees all questions and their authors.
     let isPresenter: Bool
-    /// Has given the session's key. In a session without a key everybody is a presenter.
+    /// Whether the user has shown the session's key. In a session without a key, every user is a presenter.
     let holdsKey: Bool
-    /// Receives changes.
+    /// Whether the connection receives changes of the list.
     let isLive: Bool
-    /// When the ticket expires, in seconds since 1970.
+    /// The time at which the ticket expires, in epoch seconds. `nil` without a ticket.
     let expiry: Double?
-    /// The time of the connection.
+    /// The time at which the connection entered.
     let since = MonotonicTime.now()
 }
 
 extension Questions {
-    /// Returns the person with this identity. Throws if its ticket doesn't include the session.
+    /// Returns the member with this identity. Throws if the identity's ticket doesn't include the session.
     package func member(
         of session: UUID, _ identity: Identity, isPresenter: Bool, holdsKey: Bool = false, isLive: Bool
     ) throws(RequestError) -> QuestionMember {

@@ -4,14 +4,14 @@ import Wire
 
 /// A message from the audience.
 package enum QuestionMessage: Equatable, Sendable {
-    /// A question. The id is chosen by its author; `nil` if it isn't a UUID. The content is `nil` if it isn't a string.
+    /// A question. The id names its author, and is `nil` if it isn't a UUID. The content is `nil` if it isn't a string.
     case ask(id: UUID?, content: String?)
-    /// A vote, or its withdrawal (`false`). `nil` if the id isn't a UUID.
+    /// A vote, or its withdrawal if `isFor` is `false`. The question is `nil` if its id isn't a UUID.
     case vote(question: UUID?, isFor: Bool)
-    /// An invalid message. The text says why and is sent back.
+    /// An invalid message. The text says what is wrong, and is sent back.
     case unknown(String)
 
-    /// Whether the message would be stored, as far as its content shows.
+    /// Whether the message would be stored if only its content is checked.
     var isKept: Bool {
         switch self {
         case .ask(_, let content): content.flatMap { try? QuestionText.check($0, "content") } != nil
@@ -36,7 +36,7 @@ package enum QuestionMessage: Equatable, Sendable {
     }
 }
 
-/// Members of another type count as missing.
+/// Reads the members of a message. A member of another type counts as missing.
 extension JSONObject {
     fileprivate func uuid(_ name: StaticString) -> UUID? { text(name).flatMap(UUID.init(text:)) }
 }

@@ -3,7 +3,7 @@ package import Rooms
 import Server
 import Sockets
 
-/// The changes of a session since the last publication, for its room.
+/// The changes of a session since the last publication. Published in the session's room.
 package struct QuestionPublication: Message {
     package let changes: QuestionChanges
     /// Whether the session was opened or closed.
@@ -16,7 +16,7 @@ package struct QuestionPublication: Message {
 
     /// Returns the events for live subscribers.
     ///
-    /// - Parameter forPresenter: Others don't see questions without approval.
+    /// - Parameter forPresenter: Whether to include questions without approval.
     package func events(forPresenter: Bool) -> [QuestionEvent] {
         var events: [QuestionEvent] = changes.part.changes.compactMap { change in
             switch change {
@@ -27,7 +27,7 @@ package struct QuestionPublication: Message {
                 } else if case .changed = change {
                     .removed(question.id)
                 } else {
-                    // The other listeners have never seen this question.
+                    // The audience has never seen this question.
                     nil
                 }
             }
@@ -37,12 +37,12 @@ package struct QuestionPublication: Message {
     }
 }
 
-/// A publication as the subscribers of a loop receive it, with its encoded forms.
+/// A publication with its encoded forms, which the subscribers of a loop share.
 package struct PublishedQuestions {
     package let publication: QuestionPublication
     package let shared: Publication
 
-    /// Returns `nil` for other publications.
+    /// Returns `nil` for other kinds of publications.
     init?(_ shared: Publication) {
         guard let publication = shared.message as? QuestionPublication else { return nil }
         self.publication = publication
@@ -65,7 +65,7 @@ extension Publication {
 final class QuestionFrames {
     let audience: SharedBytes?
     let presenter: SharedBytes?
-    /// One frame per announcement, because not all subscribers receive all of them.
+    /// One frame per announcement, because not every subscriber receives every announcement.
     let announcements: [SharedBytes]
 
     init(_ publication: QuestionPublication) {

@@ -7,8 +7,8 @@ import Rooms
 import Sockets
 import Wire
 
-/// The subscribers of question sessions on one loop. A task that waits for the database keeps a subscriber's number and
-/// finds the subscriber by it afterwards. Used on the loop only.
+/// The subscribers of question sessions on one loop. A task that waits for the database keeps only a subscriber's
+/// number, and finds the subscriber by it afterwards. Must be used on the loop.
 package final class QuestionShard {
     struct Number: Hashable, Sendable {
         fileprivate let number: Int
@@ -19,7 +19,7 @@ package final class QuestionShard {
         let place: SessionPlace
         let sender: Sender?
         let network: IPAddress?
-        /// Its ticket's end.
+        /// The timer for the end of the ticket.
         var expiry: TimerID?
     }
 
@@ -36,7 +36,8 @@ package final class QuestionShard {
         self.questions = questions
     }
 
-    /// Whether a subscriber of this session would be let in now. A connection that has a place needs no other.
+    /// Returns whether a subscriber could enter the session now. A connection that already has a place there needs no
+    /// second one.
     package func hasPlace(for member: QuestionMember, _ sink: any QuestionSink) -> Bool {
         if let sender = sink.sender, subscriptions.count(of: sender, in: member.session) > 0 { return true }
         return questions.audience.refusal(of: member.session, from: sink.network) == nil
@@ -54,8 +55,8 @@ package final class QuestionShard {
         return true
     }
 
-    /// Adds a subscriber, sends its handshake, and begins the list if it follows the session. Returns `nil` if the
-    /// session has no place for it.
+    /// Adds a subscriber and sends its handshake. If it is live, it receives the list. Returns `nil` if the session has
+    /// no place for it.
     package func enter(_ member: QuestionMember, _ sink: any QuestionSink) -> QuestionSubscriber? {
         guard takePlace(for: member, sink) else {
             questions.metrics.turnedAway.add()
@@ -68,7 +69,7 @@ package final class QuestionShard {
         entries[subscriber.number] = Entry(
             subscriber: subscriber, place: place, sender: sink.sender, network: sink.network)
         sink.send(.handshake(member.id))
-        // Changes after the list was read are published only if the session is followed by then.
+        // The list is read after the feed is open. Otherwise changes after the list wouldn't be published.
         Task(executorPreference: questions.executor) { [questions, loop, number = subscriber.number] in
             await questions.feeds.entered(member.session)
             loop.submit { questions.shard(on: $0, loop: loop).entries[number]?.subscriber.follow() }
@@ -89,7 +90,7 @@ package final class QuestionShard {
         }
     }
 
-    /// Removes the subscriber. Does nothing the second time.
+    /// Removes the subscriber. Repeating it has no effect.
     package func leave(_ subscriber: QuestionSubscriber) {
         guard let entry = entries.removeValue(forKey: subscriber.number) else { return }
         entry.place.leave(questions)
@@ -103,7 +104,7 @@ package final class QuestionShard {
         }
     }
 
-    /// The number of people on this loop in a session.
+    /// Returns the number of subscribers on this loop that the option selects.
     func count(in session: UUID, _ option: WebSocketSendOption) -> Int {
         questions.rooms.shard(on: reactor).connections(of: questions.room(of: session))
             .count { ($0.peer as? QuestionSubscriber)?.isSelected(by: option) == true }
@@ -118,7 +119,7 @@ package final class QuestionShard {
         questions.questionRates.admits(member, from: network, at: reactor.now)
     }
 
-    // MARK: What waits for the database
+    // MARK: Waiting for the database
 
     func perform(_ message: QuestionMessage, for subscriber: QuestionSubscriber) {
         let (number, member, requester) = (subscriber.number, subscriber.member, subscriber.requester)
@@ -130,7 +131,7 @@ package final class QuestionShard {
         }
     }
 
-    /// The pause before the list is read again, if it couldn't be read or is out of date.
+    /// The pause before the list is read again after a failure.
     private static let retryDelay = Duration.milliseconds(500)
 
     func readPage(after last: UUID?, for subscriber: QuestionSubscriber) {
@@ -157,7 +158,7 @@ package final class QuestionShard {
         switch page {
         case .success(let page?):
             if !subscriber.take(page) { readPage(after: last, for: subscriber) }
-        // The session was deleted since it was opened.
+        // The session was deleted after it was opened.
         case .success(nil): subscriber.end(.gone)
         case .failure:
             reactor.schedule(after: Self.retryDelay) { [weak self] in

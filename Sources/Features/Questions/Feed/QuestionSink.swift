@@ -7,15 +7,16 @@ package import Wire
 package protocol QuestionSink: AnyObject {
     /// The WebSocket, if it is the subscriber's own.
     var webSocket: WebSocket? { get }
-    /// The connection in all rooms that it is in; `nil`: it is in no others.
+    /// The connection, for transports that can enter several sessions. `nil` for a WebSocket of one session.
     var sender: Sender? { get }
-    /// The network of the peer's address, for shares of what is limited; `nil` if limits don't count it.
+    /// The network of the peer's address, whose share of places and rates is limited. `nil` if limits don't apply to
+    /// it.
     var network: IPAddress? { get }
-    /// Whether it gets the number of people, if it is live.
+    /// Whether a live subscriber receives the number of people.
     var wantsPresence: Bool { get }
-    /// The client, for tasks that work for it; `nil` if limits don't count it.
+    /// The client, for tasks that work for it. `nil` if limits don't apply to it.
     var requester: Requester? { get }
-    /// Whether its address may have one thing more kept that it says.
+    /// Counts a message that would be stored. Returns whether the rate of the peer's address allows it.
     func admitsMessage() -> Bool
     func send(_ event: QuestionEvent)
     /// Sends the number of people in the session.
@@ -24,17 +25,17 @@ package protocol QuestionSink: AnyObject {
     func send(announcement index: Int, of published: PublishedQuestions)
     /// Sends all changes of a publication.
     func send(_ published: PublishedQuestions, forPresenter: Bool)
-    /// Asks for a call of ``QuestionSubscriber/drained()`` when the peer has received everything that was sent.
+    /// Requests a call of ``QuestionSubscriber/drained()`` when the peer has received everything that was sent.
     func reportDrain()
-    /// Asks for a call of ``QuestionSubscriber/hasTurn()`` when a page of the list may be read.
+    /// Requests a call of ``QuestionSubscriber/hasTurn()`` when a page of the list may be read.
     func awaitTurn()
     /// Reports that the peer has received the page.
     func endTurn()
-    /// Ends the transport, because the subscriber broke a rule or may not stay.
+    /// Ends the transport, because the subscriber broke a limit or must leave.
     func end(_ code: QuestionSubscriber.End)
 }
 
-/// The defaults for a WebSocket. A channel may be in several rooms.
+/// The defaults for a transport that can enter several sessions.
 extension QuestionSink {
     package var webSocket: WebSocket? { nil }
     package var sender: Sender? { nil }

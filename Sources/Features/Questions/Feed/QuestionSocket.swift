@@ -12,7 +12,7 @@ final class QuestionSocket: WebSocketHandler, QuestionSink {
     private let socket: WebSocket
     private let shard: QuestionShard
     private var allowance: MessageAllowance
-    /// `nil` if the session was full or the socket has closed.
+    /// The socket's subscriber. `nil` if the session was full or the socket has closed.
     private var subscriber: QuestionSubscriber?
 
     init(_ socket: WebSocket, _ member: QuestionMember, on shard: QuestionShard) {

@@ -4,8 +4,8 @@ import Domain
 import FoundationEssentials
 package import Rooms
 
-/// One peer in a session. Its messages are stored one after the other, and it receives the session's changes. On its
-/// loop.
+/// A peer in a session. Its messages are stored one after the other, and it receives the session's changes. Must be
+/// used on its loop.
 ///
 /// ```
 /// reading (a page of the list) ⇄ sending ──► live: every change after the list
@@ -30,8 +30,8 @@ package final class QuestionSubscriber: RoomListener {
         case none
         /// A page of the list is being read or must be read. `after` is the last question that was sent.
         case reading(after: UUID?)
-        /// A page is being sent. The page after `last` is read when the peer has received this one. `nil` if this is
-        /// the last page.
+        /// A page is being sent. When the peer has received it, the page after `last` is read. `last` is `nil` for the
+        /// last page.
         case sending(last: UUID?)
         case live
     }
@@ -41,19 +41,19 @@ package final class QuestionSubscriber: RoomListener {
     private let sink: any QuestionSink
     private unowned let shard: QuestionShard
     private var following: Following
-    /// Whether changes are sent, which begins with the first page of the list.
+    /// Whether changes are sent. They are sent from the first page of the list on.
     private var isListed = false
-    /// The version up to which changes were published since the subscriber came.
+    /// The version up to which changes were published since the subscriber entered.
     private var seen = 0
-    /// The messages that wait for the database. The first is being performed.
+    /// The messages that wait for the database. The first one is being performed.
     private var waiting: [QuestionMessage] = []
-    /// Questions that it has voted for. Further votes for these aren't counted against its address's limit, because at
-    /// most one vote is stored.
+    /// The questions that the subscriber has voted for. Further votes for them don't count against the address's rate,
+    /// because at most one vote per question is stored.
     private var paidQuestions: Set<UUID> = []
     /// The maximum number of remembered questions.
     private static let mostPaidQuestions = 1_000
-    /// Answered questions that aren't reported yet, because a question is being stored. Its asker receives the id of
-    /// the new question first.
+    /// The answered questions to report later, while a question is being stored. The asker must first receive the id of
+    /// the new question.
     private var heldAnswers: [UUID] = []
 
     var requester: Requester? { sink.requester }
@@ -96,7 +96,8 @@ package final class QuestionSubscriber: RoomListener {
         }
     }
 
-    /// Counts a message that is stored against the rates of the peer's address. Returns the refusal if they are exceeded.
+    /// Counts a message that would be stored against the rates of the peer's address. Returns the refusal if a rate is
+    /// exceeded.
     private func rateRefusal(of message: QuestionMessage) -> RequestError? {
         guard message.isKept else { return nil }
         switch message {
@@ -112,7 +113,7 @@ package final class QuestionSubscriber: RoomListener {
         return sink.admitsMessage() ? nil : .tooManyMessages(retryAfter: nil)
     }
 
-    /// Completes the first message.
+    /// Sends the result of the first waiting message, and begins the next one.
     func done(_ events: [QuestionEvent]) {
         for event in events { sink.send(event) }
         if !waiting.isEmpty { waiting.removeFirst() }
@@ -155,7 +156,7 @@ package final class QuestionSubscriber: RoomListener {
 
     // MARK: The list
 
-    /// Requests the list, if the subscriber follows it.
+    /// Requests the next page of the list if the subscriber is live.
     func follow() {
         if case .reading = following { sink.awaitTurn() }
     }
@@ -165,19 +166,22 @@ package final class QuestionSubscriber: RoomListener {
         if case .reading(let last) = following { shard.readPage(after: last, for: self) }
     }
 
-    /// - Returns: Whether the page was sent. Otherwise it is older than a publication, and must be read again.
+    /// Sends a page of the list.
+    ///
+    /// - Returns: Whether the page was sent. A page that is older than a publication must be read again.
     func take(_ page: QuestionPage) -> Bool {
         guard page.session.version >= seen else { return false }
         isListed = true
         following = .sending(last: page.more ? page.questions.last?.id : nil)
         sink.send(.questions(page, forPresenter: member.isPresenter))
-        // The session may have been opened or closed before this subscriber received changes.
+        // The session may have been opened or closed before this subscriber received changes, so its state is sent,
+        // too.
         if !page.more { sink.send(.session(page.session.state)) }
         sink.reportDrain()
         return true
     }
 
-    /// Continues after the peer has received what was sent.
+    /// Requests the next page after the peer has received the last one.
     package func drained() {
         guard case .sending(let last) = following else { return }
         following = last.map { .reading(after: $0) } ?? .live
@@ -187,7 +191,7 @@ package final class QuestionSubscriber: RoomListener {
 }
 
 extension RequestError {
-    /// `429`. The peer's network asks faster than ``QuestionRates`` allow.
+    /// Status `429`: the peer's network asks faster than ``QuestionRates`` allows.
     fileprivate static let tooManyQuestionsFromNetwork = RequestError(
         status: 429, code: "too_many_questions",
         reason: "Your address has asked too many questions in this session. Try again in a minute.")

@@ -1,19 +1,19 @@
 import Basics
 import FoundationEssentials
 
-/// The data of a session that is read before somebody enters it.
+/// The data of a session that a connection needs before it enters.
 package struct SessionEntrance: Sendable {
     let session: QuestionSession
-    /// The presenter's key. `nil` if everyone is a presenter.
+    /// The digest of the presenter's key. `nil` if every user is a presenter.
     let key: PresenterKeyDigest?
 
-    /// Returns whether one of these keys is the presenter's.
+    /// Returns whether one of these keys is the presenter's key.
     func isPresenter(_ keys: [PresenterKeyDigest]) -> Bool {
         key.map(keys.contains) ?? true
     }
 }
 
-/// The entrances of sessions with subscribers, or with expected ones. Any thread.
+/// The entrances of sessions with a feed. Can be used on any thread.
 final class SessionEntrances: Sendable {
     private let entrances = Locked<[UUID: SessionEntrance]>([:])
 

@@ -3,25 +3,25 @@ import FoundationEssentials
 import Rooms
 import Wire
 
-/// The places that are taken in each session on this daemon, on all loops. Any thread.
+/// The places taken in each session on this daemon, on all loops. Can be used on any thread.
 package final class SessionOccupancy: Sendable {
-    /// The reason why a connection gets no place.
+    /// The reason why a connection can't enter a session.
     enum Refusal {
         case full
-        /// The connection's network has its share.
+        /// The connection's network already has its share of places.
         case shareTaken
     }
 
     private struct Places {
         var taken = 0
-        /// The subscriptions that take no place of their own, because their connection has a place.
+        /// The number of subscriptions without a place of their own, because their connection already has one.
         var extra = 0
-        /// The places of each network that limits count.
+        /// The number of places of each network that limits apply to.
         var byNetwork: [IPAddress: Int] = [:]
     }
 
     private let sessions = Locked<[UUID: Places]>([:])
-    /// The number of places of a session.
+    /// The maximum number of places in a session.
     let limit: Int
 
     init(limit: Int) {
@@ -35,17 +35,17 @@ package final class SessionOccupancy: Sendable {
     /// The number of places taken in all sessions.
     package var total: Int { sessions.withLock { $0.values.reduce(0) { $0 + $1.taken } } }
 
-    /// Returns why a connection would get no place now.
+    /// Returns the reason why a connection couldn't enter now. Returns `nil` if it could.
     ///
-    /// - Parameter network: The connection's network; nil if limits don't count it.
+    /// - Parameter network: The connection's network. `nil` if limits don't apply to it.
     func refusal(of session: UUID, from network: IPAddress?) -> Refusal? {
         sessions.withLock { refusal($0[session] ?? Places(), from: network) }
     }
 
     /// Takes a place for a connection.
     ///
-    /// - Parameter isPresenter: Whether the connection showed the session's key. It always gets a place.
-    /// - Returns: The refusal, if no place was taken.
+    /// - Parameter isPresenter: Whether the connection has shown the session's key. It then always gets a place.
+    /// - Returns: The refusal. `nil` if a place was taken.
     func enter(_ session: UUID, from network: IPAddress?, isPresenter: Bool) -> Refusal? {
         sessions.withLock { sessions in
             var places = sessions[session] ?? Places()
@@ -57,9 +57,10 @@ package final class SessionOccupancy: Sendable {
         }
     }
 
-    /// Admits another subscription of a connection that has a place. It receives everything, so their number is limited.
+    /// Admits another subscription of a connection that already has a place. The number of such subscriptions is
+    /// limited, because each receives all events.
     ///
-    /// - Returns: Whether it may enter.
+    /// - Returns: Whether the subscription may enter.
     func enterAgain(_ session: UUID) -> Bool {
         sessions.withLock { sessions in
             guard let extra = sessions[session]?.extra, extra < max(RoomPolicy.leastExtraMembers, limit) else {
@@ -74,9 +75,9 @@ package final class SessionOccupancy: Sendable {
         sessions.withLock { $0[session]?.extra -= 1 }
     }
 
-    /// Gives a place back.
+    /// Frees a place.
     ///
-    /// - Returns: Whether it was the last one taken in the session.
+    /// - Returns: Whether the session has no taken places any more.
     func leave(_ session: UUID, from network: IPAddress?) -> Bool {
         sessions.withLock { sessions in
             guard var places = sessions.removeValue(forKey: session) else { return false }
@@ -90,8 +91,8 @@ package final class SessionOccupancy: Sendable {
         }
     }
 
-    /// A network may take a place while it has fewer places than are free. A single network therefore gets at most half of
-    /// the places, and several networks together still leave some to others.
+    /// Returns the reason why a network can't take a place. A network must have fewer places than are free. So one
+    /// network gets at most half of the places, and even several networks leave some for others.
     private func refusal(_ places: Places, from network: IPAddress?) -> Refusal? {
         let free = limit - places.taken
         guard free > 0 else { return .full }

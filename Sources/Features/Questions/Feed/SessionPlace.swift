@@ -1,8 +1,8 @@
 import Rooms
 import Sockets
 
-/// A subscriber's connections on its loop: to its session's room, where changes are published, and to the session's
-/// audience room, whose members are counted.
+/// A subscriber's two connections to rooms on its loop. Changes are published in the session's room. The members of the
+/// session's audience room are counted.
 struct SessionPlace {
     private let connection: Connection
     private let member: Member
@@ -15,7 +15,7 @@ struct SessionPlace {
             questions.audienceRoom(of: subscribing.session), subscriber, policy: .audience,
             claimedIdentity: subscribing.device == nil ? nil : subscribing.id
         ) { _ in }
-        // Everybody in the session is counted. Live subscribers receive the count.
+        // All subscribers are counted. Only live ones receive the number.
         if subscribing.isLive, sink.wantsPresence { member.watchPresence() }
     }
 

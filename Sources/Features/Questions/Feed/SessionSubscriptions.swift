@@ -1,8 +1,8 @@
 import FoundationEssentials
 import Rooms
 
-/// The subscriptions of one loop's Action Cable connections to sessions. A connection takes one place in a session, however
-/// many subscriptions it has there. On the loop.
+/// The sessions that the Action Cable connections of one loop subscribe to. A connection takes one place in a session,
+/// even with several subscriptions. Must be used on the loop.
 struct SessionSubscriptions {
     private struct Key: Hashable {
         let session: UUID
@@ -21,7 +21,9 @@ struct SessionSubscriptions {
         subscriptions[Key(session: session, connection: ObjectIdentifier(sender)), default: 0] += 1
     }
 
-    /// - Returns: Whether this was the connection's last subscription to the session.
+    /// Removes a subscription.
+    ///
+    /// - Returns: Whether it was the connection's last subscription to the session.
     mutating func remove(_ sender: Sender, from session: UUID) -> Bool {
         let key = Key(session: session, connection: ObjectIdentifier(sender))
         guard let count = subscriptions[key], count > 1 else {

@@ -2,9 +2,10 @@ import Domain
 import FoundationEssentials
 import Server
 
-/// Selects the sockets of a session that receive something. Each receives it once. Unknown ids are ignored.
+/// Selects the sockets of a session that receive a message. Each selected socket receives it once. Unknown ids are
+/// ignored.
 struct WebSocketSendOption {
-    /// A set of ids, in which each socket looks up its own.
+    /// The selection. Ids are in a set, in which each socket looks up its own id.
     private enum Selection {
         case id(UUID)
         case socket(WebSocket)
@@ -28,15 +29,17 @@ struct WebSocketSendOption {
     }
 
     static var all: Self { Self(Selection.all) }
-    /// Selects all sockets with an id. A device may have several.
+    /// Selects all sockets with an id. A device may have several sockets.
     static func id(_ id: UUID) -> Self { Self(Selection.id(id)) }
     static func socket(_ webSocket: WebSocket) -> Self { Self(Selection.socket(webSocket)) }
     static func ids(_ ids: [UUID]) -> Self { Self(Selection.ids(Set(ids))) }
     static func allBut(_ ids: [UUID]) -> Self { Self(Selection.allBut(Set(ids))) }
 
+    /// Returns whether a subscriber is selected.
+    ///
     /// - Parameters:
     ///   - id: The subscriber's id within the session.
-    ///   - webSocket: Its WebSocket. `nil` for other transports.
+    ///   - webSocket: The subscriber's WebSocket. `nil` for other transports.
     func selects(id: UUID, _ webSocket: WebSocket?) -> Bool {
         switch selection {
         case .id(let selected): id == selected

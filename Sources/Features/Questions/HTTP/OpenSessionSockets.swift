@@ -2,7 +2,7 @@ import Access
 import Features
 import Server
 
-/// Serves `GET /socket` without an id, which enters the session for everyone.
+/// Handles `GET /socket` without an id. The socket enters the session for everyone.
 struct OpenSessionSockets: DefaultSocketHandler {
     private let sessions: SessionAccess
 

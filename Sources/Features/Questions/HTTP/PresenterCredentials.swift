@@ -5,21 +5,21 @@ import Wire
 
 /// The presenter's keys in a request: from `Authorization: Bearer` or from cookies.
 struct PresenterCredentials: Sendable {
-    /// The maximum number of keys in one request. A browser sends those of all its sessions.
+    /// The maximum number of keys in one request. A browser sends the keys of all its sessions.
     private static let limit = 128
     private static let cookiePrefix = "presenter-"
 
     private let keys: [PresenterKey]
 
-    /// - Parameter acceptsCookies: Whether cookies count, because a page of this server sent the request.
+    /// - Parameter acceptsCookies: Whether keys in cookies are valid. Only a page of this server may send them.
     init(_ request: Request, acceptsCookies: Bool) {
         var keys = Self.bearer(of: request).map { [$0] } ?? []
         if acceptsCookies { keys += Self.cookies(of: request) }
         self.keys = Array(keys.prefix(Self.limit))
     }
 
-    /// Returns the keys of a request that changes something. Browsers send `Origin` with it, and other origins were
-    /// already refused.
+    /// Returns the keys of a request that changes something. Cookies are valid only if the request has an `Origin`, as
+    /// browsers send. Other origins were already refused.
     static func ofWrite(_ request: Request) -> PresenterCredentials {
         PresenterCredentials(request, acceptsCookies: request.head.headers.contains("Origin"))
     }

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Server
 import Wire
 
-/// The body of a request: JSON, a form, or nothing. JSON is answered with JSON.
+/// The body of a request: JSON, a form, or nothing. A JSON body gets a JSON answer.
 enum QuestionBody: Sendable {
     case json([UInt8])
     case form(FormText)
@@ -20,8 +20,10 @@ enum QuestionBody: Sendable {
         }
     }
 
-    // MARK: The requests
+    // MARK: Requests
 
+    /// Reads a request for a new session.
+    ///
     /// - Parameter device: Returns the session's owner for the body's `deviceId`.
     func session(by device: (String?) throws -> DeviceID) throws -> SessionRequest {
         switch self {
@@ -47,7 +49,7 @@ enum QuestionBody: Sendable {
         }
     }
 
-    /// Checks a body whose content isn't used: JSON must be an object or empty.
+    /// Checks a body whose content isn't used. A JSON body must be an object or empty.
     func checkObject() throws(RequestError) {
         guard case .json(let bytes) = self, !bytes.isEmpty else { return }
         _ = try RequestFields.decode(SomeObject.self, from: bytes)

@@ -19,13 +19,13 @@ extension QuestionDescriptions {
                     .message("unvote", [.member("questionId", .uuid)]),
                 ])
         ],
-        // Without `presence`, because the schema of the rooms of matches covers it.
+        // `presence` is missing here, because the schema of matches' rooms already includes it.
         contents: [CableContentSchema("handshake", .object(handshake))]
             + events.map { CableContentSchema($0, .object($1)) })
 
     private static let handshake: [JSONSchema.Member] = [.member("id", .uuid)]
 
-    /// Messages over all transports.
+    /// The messages that all transports send.
     private static let events: [(type: String, members: [JSONSchema.Member])] = [
         (
             "questionResponse",

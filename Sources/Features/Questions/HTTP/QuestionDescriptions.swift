@@ -11,7 +11,7 @@ enum QuestionDescriptions {
         "after", "The last question of the previous page.", .uuid)
     private static let page = RouteDescription.Answer.other("The page.", "text/html")
     private static let unchanged = RouteDescription.Answer.nothing(304, "The page hasn't changed.")
-    /// The answer to a form.
+    /// The answer to a form: a redirection.
     private static let elsewhere = RouteDescription.Answer.nothing(
         303, "Done. A form is redirected to the page that shows the result.")
     private static let noSession = RouteDescription.Answer.refusal(

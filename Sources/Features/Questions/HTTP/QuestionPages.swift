@@ -7,7 +7,7 @@ import Wire
 /// The pages of sessions for browsers. The form and the table work without JavaScript.
 package struct QuestionPages: Sendable {
     private let sessions: SessionAccess
-    /// The public address of this server. `nil` to use the request's.
+    /// The public address of this server. `nil` to use the address of the request.
     private let publicURL: String?
     private let pages = LivePages()
 
@@ -41,7 +41,7 @@ package struct QuestionPages: Sendable {
                 """, to: request.head)
     }
 
-    /// Returns a page of the presenter's table of ``QuestionSession/open``.
+    /// Returns a page of the questions in ``QuestionSession/open``, with the presenter's buttons.
     private func table(_ list: QuestionPage, _ request: Request) async throws -> Response {
         let rows = list.questions.map { question in
             let answer =
@@ -71,7 +71,8 @@ package struct QuestionPages: Sendable {
         return try await pages.audience(LivePages.Session(entrance.session), to: request.head)
     }
 
-    /// Returns the presenter's page. With `key`, sets the cookie and redirects to the address without the key.
+    /// Returns the presenter's page. If the query has `key`, sets the cookie and redirects to the address without the
+    /// key.
     @Sendable func presenter(_ request: Request) async throws -> Response {
         let id = try sessions.session(of: request)
         let shown = request.query("key").map(PresenterKey.init(text:))
@@ -93,7 +94,7 @@ package struct QuestionPages: Sendable {
         return response
     }
 
-    /// Returns the origin, such as `http://localhost:8080`.
+    /// Returns the server's origin, such as `http://localhost:8080`.
     private func origin(_ request: Request) -> String {
         if let publicURL { return publicURL }
         return "\(request.isSecure ? "https" : "http")://\(request.head.headers.value("Host") ?? "localhost")"

@@ -6,7 +6,7 @@ package import Server
 import Sockets
 import Wire
 
-/// `GET /questions/<session>/socket?deviceId=&live=true`: enters a session.
+/// Enters a session with a WebSocket: `GET /questions/<session>/socket?deviceId=&live=true`.
 package struct QuestionSocketController: RouteCollection {
     private let sessions: SessionAccess
 
@@ -43,7 +43,7 @@ package struct QuestionSocketController: RouteCollection {
 }
 
 extension RequestError {
-    /// `409`, because the session has no place for the connection on this daemon.
+    /// Status `409`: the session has no place for the connection on this daemon.
     fileprivate static func sessionFull(_ refusal: SessionOccupancy.Refusal, limit: Int) -> RequestError {
         let reason =
             switch refusal {

@@ -4,8 +4,8 @@ package import Observability
 import Server
 import Wire
 
-/// Serves question sessions over HTTP: `/questions` and its subpaths. With `--open-questions` there is a session for
-/// everyone.
+/// Serves question sessions over HTTP: `/questions` and its subpaths. With `--open-questions`, there is also a session
+/// for everyone.
 package struct QuestionsController: RouteCollection {
     private let sessions: SessionAccess
     private let moderation: SessionModeration
@@ -72,7 +72,7 @@ package struct QuestionsController: RouteCollection {
         let body = try QuestionBody(request)
         let announcement = try body.announcement()
         let keys = try PresenterCredentials.ofWrite(request).digests()
-        // An announcement is stored for an hour or two, so it counts for the address's daily limit.
+        // An announcement is stored for an hour or two, so it counts against the address's daily limit.
         if let seconds = request.wait(for: .message) { throw RequestError.tooManyMessages(retryAfter: seconds) }
         let sent = try await moderation.announce(announcement, in: id, keys: keys)
         var json = JSONText()
@@ -103,7 +103,7 @@ package struct QuestionsController: RouteCollection {
         return .json(json.bytes)
     }
 
-    /// Returns the JSON object, or the page for a form.
+    /// Returns JSON for a JSON body, or a redirection to the session's page for a form.
     private func response(to body: QuestionBody, _ json: [UInt8], page session: UUID) -> Response {
         if case .json = body { return .json(json) }
         let isOpen = session == QuestionSession.open.id

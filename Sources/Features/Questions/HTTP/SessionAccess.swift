@@ -5,7 +5,7 @@ import Server
 import Sockets
 import Wire
 
-/// Finds the session of a request, its sender, and what the sender may see or enter.
+/// Finds the session that a request names, and checks what its sender may see and do there.
 package struct SessionAccess: Sendable {
     let questions: Questions
     /// Whether ``QuestionSession/open`` exists.
@@ -18,7 +18,7 @@ package struct SessionAccess: Sendable {
         self.identities = identities
     }
 
-    // MARK: Which session
+    // MARK: The session
 
     /// Returns the session that the path names.
     func session(of request: Request) throws(RequestError) -> UUID {
@@ -34,16 +34,16 @@ package struct SessionAccess: Sendable {
         return entrance
     }
 
-    // MARK: Its list
+    // MARK: The list of questions
 
-    /// Returns the last question that the client has.
+    /// Returns the id of the last question that the client already has.
     func last(of request: Request) throws(RequestError) -> UUID? {
         guard let text = request.query("after") else { return nil }
         guard let last = UUID(text: text) else { throw .invalid("after", "must be the UUID of a question") }
         return last
     }
 
-    /// Returns a page with everything that the holder of these keys may see.
+    /// Returns a page with all questions that the holder of these keys may see.
     func page(
         of id: UUID, after last: UUID?, keys: [PresenterKeyDigest]
     ) async throws -> (QuestionPage, isPresenter: Bool) {
@@ -54,7 +54,7 @@ package struct SessionAccess: Sendable {
         return (page, isPresenter)
     }
 
-    // MARK: Who asks
+    // MARK: The sender
 
     /// Returns the owner of a new session: the device in the body or in a ticket. A ticket must allow new sessions.
     func device(_ named: String?, of request: Request) throws -> DeviceID {
@@ -66,13 +66,13 @@ package struct SessionAccess: Sendable {
         return try identity.device ?? DeviceID(nil)
     }
 
-    /// Returns the person that wants to enter.
+    /// Returns the member that wants to enter.
     func member(of entrance: SessionEntrance, _ request: Request) throws -> QuestionMember {
         let session = entrance.session.id
-        // Pages of other servers can't open a WebSocket, so the cookies come from this server's pages.
+        // Cookies are accepted, because pages of other servers can't open a WebSocket here.
         let isPresenter = entrance.isPresenter(
             try PresenterCredentials(request, acceptsCookies: true).digests())
-        // A presenter's `Authorization` is the key; anybody else's may be a ticket.
+        // A presenter's `Authorization` contains the key. Other users may send a ticket there.
         let identity = try identities.identity(of: request.head, bearer: entrance.key == nil || !isPresenter)
         var isLive = false
         request.head.withQueryValue("live") { isLive = $0.elementsEqual("true".utf8) }
@@ -83,8 +83,8 @@ package struct SessionAccess: Sendable {
 }
 
 extension Questions {
-    /// Returns what adds a WebSocket to a session as this member. If the session's last subscriber leaves before, the
-    /// session's feed is opened again.
+    /// Returns a function that adds a WebSocket to the session as this member. If the session's feed is removed
+    /// meanwhile, it is opened again.
     func enter(as member: QuestionMember, on loop: EventLoop) -> WebSocketRoute.OnUpgrade {
         { QuestionSocket($0, member, on: self.shard(on: $0.reactor, loop: loop)) }
     }

@@ -3,11 +3,11 @@ import Pages
 package import Server
 package import Wire
 
-/// The pages of question sessions: live ones, and ones that work without JavaScript.
+/// The pages of question sessions: live pages, and pages that work without JavaScript.
 ///
-/// Created at the first request, so that a daemon without browsers doesn't load OpenSSL and zlib for them.
+/// Created at the first request, so that a daemon without browsers doesn't load OpenSSL and zlib for the pages.
 package actor LivePages {
-    /// The facts about a session that its pages contain. Everything else comes through the WebSocket.
+    /// The data of a session that its pages contain. All other data comes through the WebSocket.
     package struct Session: Sendable {
         let id: UUID
         let title: String
@@ -26,16 +26,16 @@ package actor LivePages {
 
     package init() {}
 
-    /// Returns the audience's page, to ask, vote and read answers.
+    /// Returns the audience's page, with which users ask, vote and read answers.
     ///
-    /// - Throws: ``CryptoError`` if SHA-256 is unavailable, like the other functions.
+    /// - Throws: ``CryptoError`` if SHA-256 is unavailable. The other functions do, too.
     package func audience(_ session: Session, to head: HTTPRequestHead) throws -> Response {
         try page(of: session, role: "audience", invitation: "", head)
     }
 
-    /// Returns the presenter's page, to approve, dismiss, answer, reopen, announce, close and invite.
+    /// Returns the presenter's page, with which presenters moderate and answer questions, announce, close and invite.
     ///
-    /// - Parameter origin: The address of this server: `https://example.org`.
+    /// - Parameter origin: The address of this server, such as `https://example.org`.
     package func presenter(_ session: Session, origin: String, to head: HTTPRequestHead) throws -> Response {
         let address = "\(origin)/questions/\(session.id.uuidString)"
         let image = QRCode(address).map { $0.svg(label: "QR code of \(address)") + "\n" } ?? ""
@@ -46,7 +46,7 @@ package actor LivePages {
 
     /// Returns a page without a script.
     ///
-    /// - Parameter content: HTML.
+    /// - Parameter content: The page's content as HTML.
     package func plain(title: String, content: String, to head: HTTPRequestHead) throws -> Response {
         let document = try document()
         return document.response(document.plain(title: title, content: content), to: head)

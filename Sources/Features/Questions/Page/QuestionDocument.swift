@@ -4,7 +4,7 @@ import Pages
 import Server
 import Wire
 
-/// The HTML of the pages of question sessions. It contains the style sheet and the script, so that each person in a
+/// The HTML of the pages of question sessions. It contains the style sheet and the script, so that each browser of a
 /// large audience sends only one request.
 struct QuestionDocument: Sendable {
     private static let style = String(
@@ -28,7 +28,7 @@ struct QuestionDocument: Sendable {
     func live(title: String, list: String, facts: [(name: String, value: String)], invitation: String) -> String {
         let title = HTMLText.escape(title)
         let attributes = facts.map { "data-\($0.name)=\"\(HTMLText.escape($0.value))\"" }.joined(separator: " ")
-        // The title comes last, so that its text is never replaced again.
+        // The title is inserted last, so that no later replacement changes its text.
         return template.html.replacing("<body data-facts>", with: "<body \(attributes)>", maxReplacements: 1)
             .replacing("<a href=\"list\">", with: "<a href=\"\(HTMLText.escape(list))\">", maxReplacements: 1)
             .replacing(
@@ -41,7 +41,7 @@ struct QuestionDocument: Sendable {
 
     /// Returns a page that works without a script.
     ///
-    /// - Parameter content: HTML.
+    /// - Parameter content: The page's content as HTML.
     func plain(title: String, content: String) -> String {
         let title = HTMLText.escape(title)
         return """
@@ -71,7 +71,7 @@ struct QuestionDocument: Sendable {
         var headers = [
             HTTPField("Content-Type", "text/html; charset=utf-8"),
             HTTPField("Vary", "Accept-Encoding"), HTTPField("Content-Security-Policy", template.contentSecurityPolicy),
-            // The browser must send the origin of a form to this server.
+            // With this policy, the browser sends the page's origin with a form to this server.
             HTTPField("Referrer-Policy", "same-origin"), HTTPField("Cross-Origin-Resource-Policy", "same-origin"),
         ]
         let bytes = Array(html.utf8)

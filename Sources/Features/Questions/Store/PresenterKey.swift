@@ -2,8 +2,8 @@ import Crypto
 import Domain
 import Wire
 
-/// The key of a presenter. Whoever has it may answer, moderate, announce and close. It is shown once. The database
-/// stores only its digest.
+/// The key of a presenter. Anyone who has it may answer, moderate, announce and close. The key is shown once, and the
+/// database stores only its digest.
 package struct PresenterKey: Sendable {
     /// The form in links and cookies: 32 bytes in base64 for URLs.
     package let text: String
@@ -22,9 +22,9 @@ package struct PresenterKey: Sendable {
     }
 }
 
-/// SHA-256 of a ``PresenterKey``. The key is random, so nothing slower is needed.
+/// The SHA-256 digest of a ``PresenterKey``. The key is random, so no slower hash function is needed.
 package struct PresenterKeyDigest: Sendable, Hashable {
-    /// Hexadecimal digits.
+    /// The digest in hexadecimal.
     package let text: String
 
     package static func == (left: Self, right: Self) -> Bool {

@@ -6,7 +6,7 @@ package import Wire
 /// A question in its current state.
 package struct Question: Sendable, Hashable {
     package enum State: String, Sendable, Hashable {
-        /// It waits for the presenter's approval. Others don't see it.
+        /// The question waits for the presenter's approval. The audience doesn't see it.
         case pending
         case approved
         case dismissed
@@ -20,9 +20,9 @@ package struct Question: Sendable, Hashable {
     package let votes: Int
     package let state: State
     package let askedAt: Instant
-    /// The id of the asker within the session. For the presenter only.
+    /// The id of the asker within the session. Only presenters receive it.
     package let askedFrom: UUID
-    /// The session's version at its last change.
+    /// The session's version at the question's last change.
     package let version: Int
 
     package init(
@@ -65,7 +65,7 @@ package struct Question: Sendable, Hashable {
 
 /// The rules for the text of questions and answers.
 package enum QuestionText {
-    /// Unicode scalars.
+    /// The maximum number of Unicode scalars.
     package static let maximumScalars = SpeechLimits.scalars
 
     /// Returns the text. Throws `invalid_request` that names the member.
@@ -76,7 +76,8 @@ package enum QuestionText {
 
 /// A page of a list of questions.
 package struct QuestionPage: Sendable {
-    /// The maximum number of questions and the approximate maximum bytes of JSON in a page. The lower limit applies.
+    /// The limits of a page: the number of questions, and the approximate bytes of JSON. A page ends at the limit that
+    /// is reached first.
     package static let maximumCount = SpeechLimits.pageEntries
     package static let maximumBytes = SpeechLimits.pageBytes
 
@@ -84,7 +85,7 @@ package struct QuestionPage: Sendable {
     package let questions: [Question]
     /// Whether more questions follow.
     package let more: Bool
-    /// The presenter's key. `nil` if everyone is a presenter.
+    /// The digest of the presenter's key. `nil` if every user is a presenter.
     package let key: PresenterKeyDigest?
 
     package init(session: QuestionSession, questions: [Question], more: Bool, key: PresenterKeyDigest? = nil) {

@@ -4,18 +4,18 @@ package import FoundationEssentials
 package struct QuestionChanges: Sendable {
     /// A change of one question.
     package enum Change: Sendable, Hashable {
-        /// It was asked and hasn't changed since.
+        /// The question was asked and hasn't changed since.
         case asked(Question)
-        /// It has changed. This is its current state.
+        /// The question has changed. This is its current state.
         case changed(Question)
-        /// The asker was erased, and with them the question's content.
+        /// The asker was erased, together with the question's content.
         case removed(UUID)
     }
 
     /// A part of the changes.
     package struct Part: Sendable, Hashable {
         package var changes: [Change] = []
-        /// The answered questions among them, to notify their askers.
+        /// The answers among the changes, to notify the askers.
         package var answers: [QuestionAnswer] = []
 
         package init(_ changes: [Change] = [], answers: [QuestionAnswer] = []) {
@@ -28,7 +28,7 @@ package struct QuestionChanges: Sendable {
     package let session: QuestionSession
     package let part: Part
     package let announcements: [Announcement]
-    /// The version up to which the changes are complete. A list that is older lacks something.
+    /// The version up to which the changes are complete. A page with an older version lacks changes.
     package let through: Int
 
     package init(session: QuestionSession, part: Part = Part(), announcements: [Announcement] = [], through: Int) {
@@ -41,12 +41,12 @@ package struct QuestionChanges: Sendable {
 
 /// The ids of the questions that have changed since a version.
 package struct ChangedQuestions: Sendable {
-    /// The maximum number of one query.
+    /// The maximum number of ids that one query returns.
     package static let maximumCount = 1_000
 
     package struct Mark: Sendable, Hashable {
         package let question: UUID
-        /// Only its votes have changed.
+        /// Whether only the question's votes have changed.
         package var isVoted: Bool
         package var wasAnswered: Bool
 
@@ -59,11 +59,11 @@ package struct ChangedQuestions: Sendable {
 
     /// The session's current state.
     package let session: QuestionSession
-    /// In the order of their last changes.
+    /// The changed questions, in the order of their last changes.
     package let marks: [Mark]
     /// The version of the last announcement.
     package let announced: Int
-    /// The version up to which these are complete.
+    /// The version up to which the list is complete.
     package let through: Int
 }
 
@@ -78,7 +78,7 @@ package struct QuestionAnswer: Sendable, Hashable {
     }
 }
 
-/// A presenter's announcement to sockets.
+/// A presenter's announcement to subscribers.
 package struct Announcement: Sendable, Hashable {
     package let content: String
     package let recipients: Recipients

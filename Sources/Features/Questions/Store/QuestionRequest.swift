@@ -1,7 +1,7 @@
 package import Domain
 package import FoundationEssentials
 
-/// The body `{deviceId, title, moderated?}`: a new session.
+/// The body of a request for a new session: `{deviceId, title, moderated?}`.
 package struct SessionRequest: Sendable, Hashable {
     package let device: DeviceID
     package let title: String
@@ -42,7 +42,7 @@ package struct SessionRequest: Sendable, Hashable {
 /// A presenter's action on a question.
 package enum QuestionAction: String, Sendable, CaseIterable {
     case answer, approve, dismiss
-    /// Sets it back to its first state: unanswered and not dismissed.
+    /// Returns the question to its first state: unanswered and not dismissed.
     case reopen
 }
 
@@ -50,8 +50,8 @@ package enum QuestionAction: String, Sendable, CaseIterable {
 package struct AnswerRequest: Sendable, Hashable {
     package let answer: String?
 
-    /// Throws `invalid_request` that names the member. A blank answer counts as none, because a form always sends its
-    /// field.
+    /// Throws `invalid_request` that names the member. A blank answer counts as missing, because a form always sends
+    /// its field.
     package init(answer: String?) throws(RequestError) {
         guard let answer, !answer.unicodeScalars.allSatisfy(\.properties.isWhitespace) else {
             self.answer = nil
@@ -84,7 +84,7 @@ package enum Recipients: Sendable, Hashable {
     package static let maximumCount = 1_000
 }
 
-/// The body `{content, to}`, where `to` is `"all"`, `{"ids":[…]}` or `{"allBut":[…]}`.
+/// The body of an announcement: `{content, to}`, where `to` is `"all"`, `{"ids":[…]}` or `{"allBut":[…]}`.
 package struct AnnouncementRequest: Sendable, Hashable {
     package let content: String
     package let recipients: Recipients

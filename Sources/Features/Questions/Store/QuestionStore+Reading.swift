@@ -2,12 +2,12 @@ import Domain
 package import FoundationEssentials
 import Postgres
 
-/// Reads sessions. Each answer has the session's version to which it refers.
+/// The statements that read sessions. Each result names the session's version to which it refers.
 extension QuestionStore {
     /// Returns questions in the order of asking. Returns `nil` if there is no such session.
     ///
     /// - Parameters:
-    ///   - last: The list begins after this question, if it belongs to the session.
+    ///   - last: The page begins after this question, if it belongs to the session.
     ///   - all: Whether to return questions in every state. Otherwise only approved ones.
     ///   - limit: The maximum number of questions.
     package func page(
@@ -25,7 +25,7 @@ extension QuestionStore {
         for row in rows where try !row.isNull("id") {
             let question = try Question(row)
             bytes += question.json(forPresenter: true).count
-            // At least one question, whatever its length.
+            // A page has at least one question, even if the question exceeds the limit of bytes.
             let hasRoom = questions.count < limit && (questions.isEmpty || bytes <= QuestionPage.maximumBytes)
             guard hasRoom else { return try page(first, questions, more: true) }
             questions.append(question)
@@ -52,15 +52,16 @@ extension QuestionStore {
         let version = try first.integer("session_version")
         return ChangedQuestions(
             session: try QuestionSession(first), marks: marks, announced: try first.integer("announced"),
-            // The current version if everything was read, otherwise the version of the last change.
+            // The session's version if all changes were read. Otherwise the version of the last change.
             through: marks.count < ChangedQuestions.maximumCount ? version : try rows[rows.count - 1].integer("version")
         )
     }
 
-    /// Returns these questions in their current state and in this order, as many as fit into a page, at least one.
+    /// Returns the current state of these questions, in this order. Returns at least one, and as many as fit into a
+    /// page.
     ///
     /// - Parameter marks: The changes of the questions.
-    /// - Returns: Also the number of `marks` that were handled, including deleted questions.
+    /// - Returns: The changes, and the number of `marks` that were handled, including deleted questions.
     package func changes(_ marks: [ChangedQuestions.Mark]) async throws -> (QuestionChanges.Part, count: Int) {
         guard !marks.isEmpty else { return (QuestionChanges.Part(), 0) }
         let rows = try await database.query(Statement.byID, [.uuidArray(marks.map(\.question))])
@@ -86,9 +87,9 @@ extension QuestionStore {
         return (part, marks.count)
     }
 
-    /// Returns the announcements after a version in order, as many as fit into a page, at least one.
+    /// Returns the announcements after a version, in order. Returns at least one, and as many as fit into a page.
     ///
-    /// - Returns: Also the version of the last one.
+    /// - Returns: The announcements, and the version of the last one.
     package func announcements(
         in session: UUID, after version: Int
     ) async throws -> (announcements: [Announcement], through: Int) {

@@ -2,17 +2,17 @@ package import Domain
 package import FoundationEssentials
 package import Postgres
 
-/// The question sessions in the database. Every operation is one statement, so one transaction. It includes the NOTIFY, so
-/// only stored changes are reported. Throws `PostgresError`, and `RequestError` for refusals.
+/// The question sessions in the database. Every operation is one statement and one transaction. The transaction
+/// includes the NOTIFY, so only stored changes are reported. Throws `PostgresError`, and `RequestError` for refusals.
 ///
 ///     NOTIFY letsswitch_questions   payload: a session and its version, "<uuid> <number>"
 package struct QuestionStore: Sendable {
     package static let channel = "letsswitch_questions"
     /// The names of the statements, for metrics.
     package static let statementNames = Statement.all.map(\.name)
-    /// The maximum number of questions per minute from one asker.
+    /// The maximum number of questions of one asker per minute.
     package static let questionsPerMinute = 6
-    /// The limits of announcements in one session, because the whole audience receives each one.
+    /// The limits of announcements in one session. They are low because the whole audience receives each announcement.
     package static let announcementsPerMinute = 20
     package static let announcementsPerHour = 200
     /// The maximum number of announcements in one read.
@@ -122,16 +122,18 @@ package struct QuestionStore: Sendable {
     /// A stored question.
     package struct Asked: Sendable {
         package let id: UUID
-        /// Epoch seconds.
+        /// The time at which the question was stored, in epoch seconds.
         package let createdAt: Double
         package let version: Int
     }
 
+    /// Stores a question.
+    ///
     /// - Parameters:
     ///   - asker: The asker's id within the session.
     ///   - device: The asker's device, so that the question can be erased with it.
-    ///   - present: How long the asker has been connected. Nothing is stored for an asker that connected before its
-    ///     device was erased.
+    ///   - present: The time for which the asker has been connected. An asker that connected before its device was
+    ///     erased can't store questions.
     package func ask(
         _ content: String, in session: UUID, asker: UUID, device: DeviceID?, present: Duration = .zero
     ) async throws -> Asked {
@@ -168,9 +170,12 @@ package struct QuestionStore: Sendable {
         }
     }
 
+    /// Performs a presenter's action on a question.
+    ///
     /// - Parameters:
     ///   - keys: The presenter's keys of the request.
-    ///   - opensAll: Whether everyone is a presenter of ``QuestionSession/open``. Otherwise that session doesn't exist.
+    ///   - opensAll: Whether every user is a presenter of ``QuestionSession/open``. Otherwise that session doesn't
+    ///     exist.
     /// - Returns: The question in its new state, and its session's version.
     package func moderate(
         _ question: UUID, _ action: QuestionAction, answer: String? = nil, keys: [PresenterKeyDigest], opensAll: Bool
@@ -187,12 +192,13 @@ package struct QuestionStore: Sendable {
 
     /// The outcome of a vote.
     package enum VoteOutcome: Sendable, Hashable {
-        /// Counted, now or before. The session's version after it.
+        /// The vote is counted, now or before. `version` is the session's version after it.
         case counted(version: Int)
         case refused(RequestError)
     }
 
-    /// Has a vote counted by `count`, with room from the share of the client's network. A withdrawn vote needs no room.
+    /// Takes a place from the share of the client's network, and then calls `count` to count the vote. A withdrawal
+    /// needs no place.
     package func vote(
         _ vote: Vote, countedBy count: (Vote) async throws -> VoteOutcome
     ) async throws -> VoteOutcome {
@@ -204,11 +210,11 @@ package struct QuestionStore: Sendable {
         return outcome
     }
 
-    /// Counts votes in their order.
+    /// Counts votes in order.
     ///
     /// - Returns: The outcome of each vote.
     package func count(_ votes: [Vote]) async throws -> [VoteOutcome] {
-        // A withdrawn vote needs no room.
+        // If the quota is full, only withdrawals are counted.
         let isFull = storage.isFull(.votes)
         var outcomes = votes.map { VoteOutcome.refused(isFull && $0.isFor ? .storageFull(.votes) : .noSuchQuestion) }
         let places = votes.indices.filter { !isFull || !votes[$0].isFor }
@@ -234,7 +240,9 @@ package struct QuestionStore: Sendable {
         return outcomes
     }
 
-    /// - Returns: The session's version.
+    /// Stores an announcement.
+    ///
+    /// - Returns: The session's version after it.
     package func announce(
         _ announcement: AnnouncementRequest, in session: UUID, keys: [PresenterKeyDigest]
     ) async throws -> Int {
@@ -277,7 +285,7 @@ extension RequestError {
     package static let deviceErased = RequestError(
         status: 409, code: "device_erased", reason: "The device's data was erased. Please connect again.")
 
-    /// Returns the refusal for a function's code.
+    /// Returns the refusal for the code of an SQL function.
     static func refused(_ code: String) throws -> RequestError {
         switch code {
         case "no_such_question": .noSuchQuestion
@@ -291,7 +299,7 @@ extension RequestError {
 }
 
 extension PostgresRow {
-    /// Throws the refusal of a function's `code`, unless it is `done`.
+    /// Throws the refusal for the row's `code`, unless it is `done`.
     fileprivate func throwRefusal() throws {
         let code = try string("code")
         guard code != "done" else { return }

@@ -8,33 +8,33 @@ import Server
 import Sockets
 import Wire
 
-/// Subscribes to a device's reminders, like an event stream.
+/// A subscription to a device's reminders. It sends the same events as an event stream.
 final class ReminderSubscription: CableSubscription {
     private let device: DeviceID
     private let source: ReminderSource
     private unowned let transport: SubscriptionTransport
-    /// Whether changes are sent, too, and not only reminders.
+    /// Whether changes of the day are sent, too.
     private let sendsChanges: Bool
     private var hints: (any DeviceHintSubscription)?
     private var hasBegun = false
     /// The opened stream, while the pause after the confirmation lasts.
     private var opened: ReminderSource.Opened?
     private var sink: Sink?
-    /// The events that weren't sent yet. A backlog doesn't mean that the peer is slow. It is sent as the peer receives
-    /// it.
+    /// The events that weren't sent yet. They wait until the connection has space. A backlog may be long, so waiting
+    /// events don't mean that the peer is slow.
     private var waiting: [Waiting] = []
-    /// The maximum number of waiting events. Beyond it, the stream begins again.
+    /// The maximum number of waiting events. With more, the subscription opens a new stream.
     private static let waitingLimit = 4_096
 
     private enum Waiting {
         case reminder(UUID, SharedBytes)
         case change(SharedBytes)
-        /// A client that reconnects has seen everything up to this reminder.
+        /// The position to resume from after the events before it were sent.
         case position(UUID?)
     }
-    /// The last reminder that was sent, from which a new stream resumes.
+    /// The position of the last sent event, from which a new stream resumes.
     private var last: UUID?
-    /// Whether the stream has ended, and begins again when its events were sent.
+    /// Whether the stream has ended. A new stream opens when all waiting events were sent.
     private var comesAgain = false
 
     init(
@@ -63,7 +63,7 @@ final class ReminderSubscription: CableSubscription {
             switch outcome {
             case .success(let opened?): begin(opened)
             case .success(nil) where !hasBegun: transport.reject()
-            // While the database is unavailable, the client waits, as it would on a slow network.
+            // While the database is unavailable, the client waits as on a slow network.
             case .success(nil), .failure: listenAgain()
             }
         } unwanted: { [source, reactor = transport.reactor] opened in
@@ -79,7 +79,7 @@ final class ReminderSubscription: CableSubscription {
         self.opened = opened
         guard !hasBegun else { return write() }
         hasBegun = true
-        // A waiting command may end the subscription here. Stored reminders are sent after the pause.
+        // A command that arrived earlier may end the subscription here. Stored reminders are sent after the pause.
         transport.confirm()
         transport.afterConfirmPause { [weak self] in self?.write() }
     }
@@ -102,7 +102,7 @@ final class ReminderSubscription: CableSubscription {
     }
 
     private func send(_ message: Waiting) {
-        // Nothing is lost: reminders are stored and not acknowledged, and changes are hints.
+        // Dropping the waiting events loses nothing. Reminders are stored and not acknowledged, and changes are hints.
         guard waiting.count < Self.waitingLimit else {
             waiting = []
             let sink = sink
@@ -169,7 +169,7 @@ final class ReminderSubscription: CableSubscription {
         }
     }
 
-    /// The sink of the stream.
+    /// Passes the events of the stream to the subscription.
     private final class Sink: EventSink {
         var drained: (() -> Void)?
         var closed: (() -> Void)?
@@ -192,7 +192,7 @@ final class ReminderSubscription: CableSubscription {
             subscription.transport.revoke()
         }
 
-        /// The reader must reconnect from its position. The client doesn't notice.
+        /// Makes the subscription open a new stream from its position. The client doesn't notice.
         func finish() {
             guard let subscription, subscription.sink === self else { return }
             subscription.sink = nil

@@ -3,14 +3,14 @@ package import FoundationEssentials
 package import Observability
 import Postgres
 
-/// Marks delivered reminders in the database, in batches. Repeats after the database was unavailable.
+/// Marks delivered reminders in the database, in batches. Tries again if the database was unavailable.
 package struct Acknowledgements: Sendable {
     private let writer: BatchWriter<ReminderAcknowledger>
 
     package init(store: ReminderStore, metrics: ReminderMetrics, log: Log) {
         writer = BatchWriter(
             ReminderAcknowledger(store: store, metrics: metrics, log: log),
-            // Reminders that aren't marked end as missed.
+            // Reminders beyond the limit aren't marked, so they end as missed.
             limits: BatchLimits(itemsPerBatch: 2000, waitingItems: 200_000))
     }
 
@@ -19,13 +19,14 @@ package struct Acknowledgements: Sendable {
         await writer.add(reminders)
     }
 
-    /// Returns when nothing is waiting, or when the database accepts nothing.
+    /// Returns when all reminders are marked, or when the database accepts no more.
     package func finish() async {
         await writer.finish()
     }
 }
 
-/// Marks reminders as delivered. Marking twice is harmless, so an unknown outcome doesn't matter.
+/// Marks reminders as delivered. Marking a reminder twice is harmless, so a batch with an unknown outcome is tried
+/// again.
 struct ReminderAcknowledger: BatchDestination {
     let store: ReminderStore
     let metrics: ReminderMetrics
@@ -37,7 +38,7 @@ struct ReminderAcknowledger: BatchDestination {
             metrics.reminders.add(.delivered, delivered.count)
             return .written
         } catch {
-            // One id that can't be marked doesn't prevent thousands of others.
+            // A batch that fails is divided, so that one invalid id doesn't prevent marking thousands of others.
             return BatchOutcome(error, isDivisible: true)
         }
     }

@@ -2,38 +2,38 @@ import Basics
 import Domain
 import FoundationEssentials
 
-/// Decides when there is something to do. A value: time is an argument.
+/// Decides when the scheduler has something to do. A value type: time is an argument.
 ///
-/// The database's clock decides what is due, and the monotonic clock measures waiting. The last reading of the
-/// database's clock, and when it was taken, connect the two.
+/// The database's clock decides what is due, and the monotonic clock measures how long to wait. The agenda converts
+/// between them with the last reading of the database's clock.
 struct Agenda {
-    /// The longest sleep. The query afterwards notices a drifted clock and a dead connection.
+    /// The longest sleep. The query after it notices a clock that drifted, or a dead connection.
     static let heartbeat = Duration.seconds(15)
 
     private var reading: (epoch: Double, at: MonotonicTime)?
-    /// When the database has something to claim, in epoch seconds.
+    /// The time of the earliest task to claim, in epoch seconds of the database's clock.
     private(set) var due: Double?
-    /// When the database has a reminder to give up, unless it is delivered before. Epoch seconds.
+    /// The time at which the next undelivered reminder is marked as missed, in epoch seconds of the database's clock.
     private(set) var expiry: Double?
-    /// The earliest time announced since the last query, whose answer may not include it.
+    /// The earliest time announced since the last query began. The query's answer may not include it.
     private var announced: Double?
-    /// The open rooms, by the second in which they close. On the hour, thousands share one.
+    /// The open rooms, by the second in which they close. Thousands of rooms may close at the full hour.
     private var closings: [Double: Set<UUID>] = [:]
 
-    /// Whether the database's clock was ever read.
+    /// Whether the database's clock was read at least once.
     var isRead: Bool { reading != nil }
 
-    /// Returns the database's time at `now`, as far as it is known.
+    /// Returns the estimated time of the database at `now`. Returns `nil` before its clock was read.
     func databaseTime(at now: MonotonicTime) -> Double? {
         reading.map { $0.epoch + ((now - $0.at) / .seconds(1)) }
     }
 
-    /// Records that a query begins. Its answer may miss what is announced from now on.
+    /// Records that a query begins. The answer may not include times that are announced from now on.
     mutating func willRead() {
         announced = nil
     }
 
-    /// Records the database's answer: its time, and when it has something to do.
+    /// Records the database's answer: its time, and the times of its next work.
     mutating func read(clock: Double, due: Double?, expiry: Double?, at now: MonotonicTime) {
         reading = (clock, now)
         self.due = [due, announced].compactMap(\.self).min()
@@ -42,7 +42,7 @@ struct Agenda {
 
     /// Records an announced task that is due at `epoch`. Ignores values that aren't a time.
     ///
-    /// - Returns: Whether it is earlier than everything known.
+    /// - Returns: Whether the task is due earlier than all known tasks.
     mutating func expect(_ epoch: Double) -> Bool {
         guard epoch.isFinite else { return false }
         announced = min(epoch, announced ?? .infinity)
@@ -51,14 +51,14 @@ struct Agenda {
         return true
     }
 
-    /// Records that due reminders were given up. The next query says whether there are more.
+    /// Records that expired reminders were marked as missed. The next query says when to do so again.
     mutating func expired() {
         expiry = nil
     }
 
     /// Records that an open room closes at `epoch`.
     ///
-    /// - Returns: Whether this is new.
+    /// - Returns: Whether the room and its time are new.
     @discardableResult
     mutating func close(_ room: UUID, at epoch: Double) -> Bool {
         closings[epoch, default: []].insert(room).inserted
@@ -75,7 +75,7 @@ struct Agenda {
         }
     }
 
-    /// Returns whether a room must close, as far as is known.
+    /// Returns whether a known room must close now.
     func hasClosings(at now: MonotonicTime) -> Bool {
         guard let time = databaseTime(at: now) else { return false }
         return closings.keys.contains { $0 <= time }
@@ -91,7 +91,7 @@ struct Agenda {
         return over
     }
 
-    /// Returns how long something has been due. Returns `nil` if nothing is.
+    /// Returns how long a task has been due. Returns `nil` if none is due.
     func overdue(at now: MonotonicTime) -> Duration? {
         guard let due, let time = databaseTime(at: now), due <= time else { return nil }
         return .seconds(saturating: time - due)
@@ -102,8 +102,8 @@ struct Agenda {
         return expiry <= time
     }
 
-    /// Returns the times from `now` until the next events. The earliest is how long to sleep. `nil` for events that
-    /// aren't ahead.
+    /// Returns the times from `now` until the next due task, the next expiry and the next closing. The earliest is the
+    /// time to sleep. `nil` for events that aren't expected.
     func pauses(at now: MonotonicTime) -> (due: Duration?, expiry: Duration?, closing: Duration?) {
         guard let time = databaseTime(at: now) else { return (nil, nil, nil) }
         func pause(until epoch: Double) -> Duration { max(.zero, .seconds(saturating: epoch - time)) }

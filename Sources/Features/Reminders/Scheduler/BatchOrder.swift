@@ -1,47 +1,48 @@
 import Basics
 
-/// The order in which this daemon makes claims known to its rooms and streams. It is the order of their batches, because a
-/// reader that reconnects names the last reminder that it saw, and with it all earlier ones. A value.
+/// Decides in which order this daemon makes claims known to its rooms and streams. This is the order of the claims'
+/// batches. A reader that reconnects names the last reminder that it saw, so it must have seen all earlier reminders. A
+/// value type.
 ///
 /// ```
 /// offered ──(next)──────────────────────► released, in order
-///    └──(something is missing)──► held ──(it came)──► released, in order
-///                                  └──(patience)────► released early: streams are told that what was before is yet to come
+///    └──(a batch is missing)──► held ──(the batch came)──► released, in order
+///                                └──(patience is over)───► released early: earlier batches may still follow
 /// ```
 struct BatchOrder {
-    /// How long a batch waits for earlier ones. Short, because a reminder is useful for only a minute.
+    /// The time for which a batch waits for earlier ones. It is short because a reminder is useful for only a minute.
     static let patience = Duration.milliseconds(200)
     /// The maximum number of waiting batches. With more, all are released early.
     static let heldLimit = 32
-    /// The maximum number of early batches that are remembered. For others, the streams check each reminder's position,
-    /// so nothing is sent twice.
+    /// The maximum number of remembered early batches. A batch that isn't remembered may be released again. The streams
+    /// check the position of each reminder, so no reminder is sent twice.
     static let earlyLimit = 1000
 
     /// A claim to make known.
     struct Release: Equatable {
         package let claim: ClaimedBatch
-        /// Everything up to this batch was made known before.
+        /// The number of a batch up to which all batches were made known before.
         package let settled: Int
     }
 
-    /// Everything up to this batch was made known. `nil` until the database was read.
+    /// The number of a batch up to which all batches were made known. `nil` until the database was read.
     private(set) var settled: Int?
-    /// The newest announced batch.
+    /// The number of the newest announced batch.
     private(set) var announced = 0
     private var held: [Int: ClaimedBatch] = [:]
     private var heldSince: MonotonicTime?
     private var early: Set<Int> = []
 
-    /// The batches to read: after the first, up to the second. `nil` until the database was read, and if nothing is
-    /// missing.
+    /// The batches to read: after the first number, up to the second. `nil` if none is missing, and until the database
+    /// was read.
     var gap: (after: Int, upTo: Int)? {
         guard let settled, announced > settled else { return nil }
-        // Batches at the end that are held or were released early need not be read.
+        // Held or early batches at the end needn't be read.
         let upTo = (settled + 1...announced).reversed().first { held[$0] == nil && !early.contains($0) }
         return upTo.map { (settled, $0) }
     }
 
-    /// When held batches are released early.
+    /// The time at which held batches are released early. `nil` if none are held.
     var overdueAt: MonotonicTime? { heldSince.map { $0 + Self.patience } }
 
     /// Records that the batch exists.
@@ -49,7 +50,7 @@ struct BatchOrder {
         announced = max(announced, batch)
     }
 
-    /// Corrects the newest announced batch, which doesn't exist.
+    /// Lowers the number of the newest announced batch, because the announced batch doesn't exist.
     mutating func correct(announced batch: Int) {
         announced = max(batch, settled ?? 0, held.keys.max() ?? 0, early.max() ?? 0)
     }
@@ -69,7 +70,7 @@ struct BatchOrder {
         return released
     }
 
-    /// Adds all claims up to `batch` that follow the settled ones at the time of the query.
+    /// Adds the result of a query: all claims after the settled ones, up to `batch`.
     mutating func fill(_ claims: [ClaimedBatch], upTo batch: Int) -> [Release] {
         announce(batch)
         var released: [Release] = []
@@ -81,32 +82,33 @@ struct BatchOrder {
         return released + settle(batch)
     }
 
-    /// Records that rooms and streams know everything up to `batch`.
+    /// Records that rooms and streams know all batches up to this one.
     mutating func settle(_ batch: Int) -> [Release] {
         announce(batch)
         settled = max(settled ?? 0, batch)
         early = early.filter { $0 > batch }
-        // These open the rooms once more, which is harmless. The streams know what they have sent.
+        // Releasing these batches opens their rooms once more, which is harmless. The streams don't send a reminder
+        // twice.
         let past = held.keys.filter { $0 <= batch }.sorted().compactMap { held.removeValue(forKey: $0) }
         let released = past.map { Release(claim: $0, settled: batch) } + advance()
         if held.isEmpty { heldSince = nil }
         return released
     }
 
-    /// Releases what has waited too long.
+    /// Releases held batches that have waited too long.
     mutating func releaseOverdue(at now: MonotonicTime) -> [Release] {
         guard let overdueAt, overdueAt <= now else { return [] }
         return releaseHeld()
     }
 
-    /// The database was restored, and its numbers start again from a lower one.
+    /// Starts again from a lower number, because the database was restored.
     mutating func restart(at batch: Int) {
         self = BatchOrder()
         settled = batch
         announced = batch
     }
 
-    /// Takes the batches that follow the settled ones.
+    /// Releases the held batches that directly follow the settled ones.
     private mutating func advance() -> [Release] {
         guard var last = settled else { return [] }
         var released: [Release] = []

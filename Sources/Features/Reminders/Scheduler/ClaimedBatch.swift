@@ -5,26 +5,26 @@ package import Rooms
 
 /// The result of a claim: the reminders that it wrote, in firing order, and the rooms that it opened.
 package struct ClaimedBatch: Hashable, Sendable {
-    /// The number that NOTIFY carries, so that other daemons can read the claim.
+    /// The claim's number. NOTIFY carries it, so that other daemons can read the claim.
     package let batch: Int
     package let reminders: [Reminder]
-    /// The open rooms of these reminders, opened by this claim or by an earlier one.
+    /// The open rooms of these reminders. This claim or an earlier one opened them.
     package let rooms: [OpenRoom]
 
-    /// The slots that can't be joined any more.
+    /// The slots that can't be joined any more: those of reminders without a partner.
     package var closedSlots: Set<Instant> {
         Set(reminders.lazy.filter { $0.roomId == nil }.map(\.startsAt))
     }
 }
 
 extension ClaimedBatch {
-    /// Creates it from rows of `reminders.claimed_reminder` of one batch. Returns `nil` if there are none.
+    /// Creates a claim from the rows of `reminders.claimed_reminder` of one batch. Returns `nil` if there are no rows.
     init?(_ rows: PostgresRows) throws {
         guard let claim = try Self.split(rows).first else { return nil }
         self = claim
     }
 
-    /// Returns the batches of rows of `reminders.claimed_reminder` in firing order.
+    /// Returns the claims in rows of `reminders.claimed_reminder`, in firing order.
     static func split(_ rows: PostgresRows) throws -> [ClaimedBatch] {
         var claims: [ClaimedBatch] = []
         var begin = rows.startIndex
@@ -55,11 +55,11 @@ extension ClaimedBatch {
     }
 }
 
-/// When the scheduler must look again. Epoch seconds by the database's clock.
+/// The times at which the scheduler has work, in epoch seconds of the database's clock.
 package struct NextDue: Hashable, Sendable {
-    /// The earliest task to claim. `nil` if there is none.
+    /// The time of the earliest task to claim. `nil` if there is none.
     package let due: Double?
-    /// The earliest reminder to give up if it isn't delivered by then. `nil` if there is none.
+    /// The earliest time at which an undelivered reminder must be marked as missed. `nil` if there is none.
     package let expiry: Double?
     package let now: Double
 }

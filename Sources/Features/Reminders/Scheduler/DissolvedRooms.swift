@@ -1,13 +1,13 @@
 import Basics
 import FoundationEssentials
 
-/// Rooms that closed early, a moment ago. A value.
+/// The rooms that were recently closed early, because their match was dissolved. A value type.
 struct DissolvedRooms {
-    /// How long a notification of their opening may still arrive.
+    /// The maximum time after the closing in which a notification that the room opened may still arrive.
     static let memory = Duration.seconds(60)
 
     private var rooms: Set<UUID> = []
-    /// The rooms in order of time.
+    /// The rooms, ordered by the time of their closing.
     private var ends: ArraySlice<(room: UUID, at: MonotonicTime)> = []
 
     mutating func insert(_ room: UUID, at now: MonotonicTime) {

@@ -1,11 +1,12 @@
 import Basics
 
-/// The claims of this daemon that were counted and logged. A claim can be committed although its answer was lost. The
-/// daemon then looks for it in the database for as long as it may still be running. A value.
+/// Records which claims of this daemon were counted and logged. A claim may be committed although its answer was lost.
+/// The daemon then searches for it in the database for as long as it may still be running. A value type.
 struct LostClaims {
-    /// How long a claim whose answer was lost may still run. Longer than the limit of any statement.
+    /// The maximum time for which a claim whose answer was lost may still run. Longer than the time limit of any
+    /// statement.
     static let patience = Duration.seconds(60)
-    /// The time between two looks.
+    /// The time between two searches.
     static let interval = Duration.seconds(5)
 
     private enum State: Equatable {
@@ -14,12 +15,13 @@ struct LostClaims {
     }
 
     private var state = State.none
-    /// All own batches up to this one are recorded.
+    /// All of this daemon's batches up to this number are recorded.
     private(set) var through = 0
-    /// The recorded batches after that one. Bounded by the claims within ``patience``.
+    /// The recorded batches after ``through``. Their number is bounded, because only claims within ``patience`` are
+    /// kept.
     private(set) var recorded: Set<Int> = []
 
-    /// When to look for lost claims. `nil` if there are none.
+    /// The time of the next search for lost claims. `nil` if there is nothing to search for.
     var lookAt: MonotonicTime? {
         if case .looking(_, let next) = state { next } else { nil }
     }
@@ -29,14 +31,16 @@ struct LostClaims {
         state = .looking(until: now + Self.patience, next: now)
     }
 
-    /// - Returns: Whether this own batch is new. It is recorded now.
+    /// Records a batch of this daemon.
+    ///
+    /// - Returns: Whether the batch wasn't recorded before.
     mutating func record(_ batch: Int) -> Bool {
         guard batch > through, recorded.insert(batch).inserted else { return false }
         if state == .none { settle() }
         return true
     }
 
-    /// Records that the own batches after ``through`` were read and recorded.
+    /// Records that a search has read this daemon's batches after ``through``.
     mutating func looked(at now: MonotonicTime) {
         guard case .looking(let until, _) = state else { return }
         if now < until {
@@ -47,7 +51,7 @@ struct LostClaims {
         }
     }
 
-    /// The database was restored, and its numbers start again from a lower one.
+    /// Starts again from a lower number, because the database was restored.
     mutating func restart(at batch: Int) {
         through = batch
         recorded = []

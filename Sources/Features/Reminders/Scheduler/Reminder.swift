@@ -8,29 +8,29 @@ package struct Reminder: Hashable, Sendable {
         case pending, delivered, missed
     }
 
-    /// The id by which receivers recognise a repeat.
+    /// The reminder's id. Receivers recognise repeats by it.
     package let id: UUID
-    /// The position in firing order, over all daemons.
+    /// The position in the firing order of all daemons.
     package let seq: Int
     package let taskId: UUID
     package let device: DeviceID
-    /// The content. It becomes JSON only for listening readers, which are few.
+    /// The content. It is encoded as JSON only if a reader is subscribed, which is rare.
     package let content: ReminderContent
-    /// When it was due and when it fired. Epoch seconds by the database's clock.
+    /// The time at which the reminder was due, and the time at which it fired. Epoch seconds of the database's clock.
     package let due: Double
     package let firedAt: Double
     package let startsAt: Instant
-    /// `nil` without a partner.
+    /// The match's room. `nil` without a partner.
     package let roomId: UUID?
     package let state: State
 
-    /// The event to send: JSON on one line.
+    /// The data of the event to send: JSON on one line.
     package var payload: String { content.json }
 
-    /// The seconds between due and fired.
+    /// The time between due and fired, in seconds.
     package var lateness: Double { max(0, firedAt - due) }
 
-    /// Whether the task had already started when the reminder fired, so that it counts as missed.
+    /// Whether the task had already started when the reminder fired. The reminder then counts as missed.
     package var isTooLate: Bool { Double(startsAt.seconds) <= firedAt }
 }
 
@@ -52,7 +52,7 @@ extension Reminder {
     }
 }
 
-/// A device's reminders whose task hasn't started, relative to what a reader has seen.
+/// A device's reminders whose task hasn't started, split by what a reader has already seen.
 package struct ReminderBacklog: Sendable, Equatable {
     /// The reminders to send, in firing order.
     package let unseen: [Reminder]
@@ -61,11 +61,11 @@ package struct ReminderBacklog: Sendable, Equatable {
     /// Whether the backlog is complete.
     package var isComplete = true
 
-    /// The position of the last reminder. 0 if there is none. Nothing before it is missing.
+    /// The position of the last reminder, or 0 if there is none. No reminder before it is missing.
     package var through: Int { max(unseen.last?.seq ?? 0, seen.last?.seq ?? 0) }
 }
 
-/// A reminder that was given up.
+/// A reminder that was marked as missed.
 package struct ExpiredReminder: Hashable, Sendable {
     package let id: UUID
     package let taskId: UUID

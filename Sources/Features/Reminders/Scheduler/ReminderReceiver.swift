@@ -1,20 +1,21 @@
 package import Domain
 
-/// The receiver of claimed reminders on this daemon. Any thread. After a gap, it may have missed some.
+/// The receiver of claimed reminders on this daemon. Its methods can be called on any thread. If notifications were
+/// lost, it may have missed some reminders.
 package protocol ReminderReceiver: Sendable {
     /// Delivers each reminder to the readers of its device. A reader that already has it doesn't receive it again.
     ///
-    /// - Parameter settled: Everything up to this claim was delivered.
+    /// - Parameter settled: All reminders up to this claim were delivered.
     func deliver(_ reminders: [Reminder], settled: Int)
     /// Delivers the reminders that devices may have missed: all whose task hasn't started, in firing order.
     ///
-    /// - Parameter newest: There are no other reminders for them up to this claim.
+    /// - Parameter newest: Up to this claim, the devices have no other reminders.
     func catchUp(_ devices: [DeviceID], with reminders: [Reminder], newest: Int)
     /// Makes the readers of these devices reconnect, so that they read missing reminders from the database. `nil` means
     /// all devices.
     func restart(_ devices: [DeviceID]?)
     /// Reports slots that can't be joined any more.
     func slotsClosed(_ slots: Set<Instant>)
-    /// Returns the devices that have readers.
+    /// Returns the devices with at least one reader.
     func devices() async -> Set<DeviceID>
 }

@@ -3,8 +3,8 @@ package import FoundationEssentials
 package import Postgres
 package import Rooms
 
-/// Claims, the outbox and the rooms in the database. Every operation is one statement, so a daemon that stops in between
-/// holds nothing. Throws `PostgresError`.
+/// Claims, the outbox and the rooms in the database. Every operation is one statement, so a daemon that stops between
+/// operations holds no locks. Throws `PostgresError`.
 ///
 ///     NOTIFY letsswitch_due    payload: epoch seconds of a task that is due earlier than known before
 ///     NOTIFY letsswitch_claimed  payload: the batch of a committed claim
@@ -12,12 +12,12 @@ package struct ReminderStore: Sendable {
     package static let dueChannel = "letsswitch_due"
     package static let claimsChannel = "letsswitch_claimed"
 
-    /// The identity of this process in its claims (the setting `letsswitch.claimer` of its sessions). With it, the
-    /// daemon finds its claims whose answers were lost.
+    /// Identifies this process in its claims, through the setting `letsswitch.claimer` of its sessions. The daemon uses
+    /// it to find its claims whose answers were lost.
     package static let claimer = UUID().text
     /// The maximum number of a device's reminders in one answer.
     package static let pageLimit = 1000
-    /// The maximum number of answers in a backlog. For more, the reader reconnects.
+    /// The maximum number of answers that a backlog is read from. If there is more, the reader reconnects for the rest.
     private static let pages = 4
 
     /// The names of the statements, for metrics.
@@ -58,8 +58,8 @@ package struct ReminderStore: Sendable {
             name: "mark_delivered", sql: "SELECT reminder_id FROM reminders.mark_delivered($1::uuid[])")
         static let expire = PostgresStatement(
             name: "expire_reminders", sql: "SELECT reminder_id, task_id FROM reminders.expire_reminders()")
-        /// Also says whether each fired after the last reminder that the reader saw. An id of another device excludes
-        /// nothing.
+        /// Also says whether each reminder fired after the last one that the reader saw. If that id belongs to another
+        /// device, no reminder counts as seen.
         static let backlogOf = PostgresStatement(
             name: "backlog_of",
             sql: """
@@ -105,13 +105,13 @@ package struct ReminderStore: Sendable {
         self.database = database
     }
 
-    /// Claims up to `limit` due tasks (at most 4,096), the longest due first. Returns `nil` if another session holds
-    /// all of them. Call again while there are due tasks: a running registration can hold one for a moment.
+    /// Claims up to `limit` due tasks (at most 4,096), the longest due first. Returns `nil` if other sessions hold all
+    /// of them, such as a running registration. Call again while there are due tasks.
     package func claimDue(limit: Int) async throws -> ClaimedBatch? {
         try await claim(limit, Statement.claimDue)
     }
 
-    /// Claims each task separately, for when one of them can't be claimed. That task is postponed, and
+    /// Claims each task separately. Used if one of the tasks can't be claimed. That task is postponed, and
     /// ``claimDue(limit:)`` tries it again later.
     package func claimEach(limit: Int) async throws -> ClaimedBatch? {
         try await claim(limit, Statement.claimEach)
@@ -121,13 +121,14 @@ package struct ReminderStore: Sendable {
         try ClaimedBatch(try await database.query(statement, [.integer(limit)], timeout: nil))
     }
 
-    /// Returns this daemon's claims after `batch`, in order. At most 1,000.
+    /// Returns the numbers of this daemon's claims after `batch`, in order. At most 1,000.
     package func ownBatches(after batch: Int) async throws -> [Int] {
         try await database.query(Statement.ownBatches, [.text(Self.claimer), .integer(batch)], timeout: nil)
             .map { try $0.integer("batch") }
     }
 
-    /// Returns the newest claim of any daemon. All earlier ones are committed, too. 0 if there is none.
+    /// Returns the number of the newest claim of any daemon, or 0 if there is none. All claims with lower numbers are
+    /// committed, too.
     package func newestBatch() async throws -> Int {
         try await database.query(Statement.newestBatch, [], timeout: nil)[0].integer("batch")
     }
@@ -139,7 +140,7 @@ package struct ReminderStore: Sendable {
         return try ClaimedBatch.split(rows)
     }
 
-    /// Returns when to look again, by the database's clock.
+    /// Returns the times of the next work, by the database's clock.
     package func nextDue() async throws -> NextDue {
         let row = try await database.query(Statement.nextDue, [], timeout: nil)[0]
         return NextDue(
@@ -147,27 +148,30 @@ package struct ReminderStore: Sendable {
             now: try row.epoch("now_us"))
     }
 
-    /// Marks reminders that a stream or a provider accepted. Returns those that weren't final before.
+    /// Marks reminders that a stream or a provider accepted. Returns those that weren't marked as delivered or missed
+    /// before.
     package func markDelivered(_ ids: [UUID]) async throws -> [UUID] {
         let rows = try await database.query(
             Statement.markDelivered, [.uuidArray(ids)], timeout: nil)
         return try rows.map { try $0.uuid("reminder_id") }
     }
 
-    /// Marks reminders as missed that nobody accepted until two seconds after the start.
+    /// Marks reminders as missed if they weren't delivered within two seconds after the start.
     package func expire() async throws -> [ExpiredReminder] {
         let rows = try await database.query(Statement.expire, [], timeout: nil)
         return try rows.map { ExpiredReminder(id: try $0.uuid("reminder_id"), taskId: try $0.uuid("task_id")) }
     }
 
-    /// Returns a stream's backlog: the device's reminders whose task hasn't started, after the last one that the reader
-    /// saw, and the ones before it, which it must not receive later. An id of another device excludes nothing.
+    /// Returns the backlog of a stream: the device's reminders whose task hasn't started. Those after `last` are
+    /// unseen. The others are seen, and the stream must not send them later. If `last` belongs to another device, all
+    /// are unseen.
     package func backlog(of device: DeviceID, after last: UUID?) async throws -> ReminderBacklog {
         var unseen: [Reminder] = []
         var seen: [Reminder] = []
         var after = 0
         for _ in 0..<Self.pages {
-            // Read in one statement. Between two statements, a task could start, and its reminder would count as seen.
+            // Reads both parts in one statement. Between two statements, a task could start, and its reminder would
+            // count as seen.
             let rows = try await database.query(
                 Statement.backlogOf,
                 [
@@ -177,7 +181,7 @@ package struct ReminderStore: Sendable {
             for row in rows {
                 let reminder = try Reminder(row, id: try row.uuid("reminder_id"))
                 after = reminder.seq
-                // A reminder that was given up stays so, even if the clock goes back and its task is ahead again.
+                // A missed reminder stays missed, even if the clock is set back and its task is in the future again.
                 guard reminder.state != .missed else { continue }
                 if try row.boolean("is_unseen") { unseen.append(reminder) } else { seen.append(reminder) }
             }
@@ -186,8 +190,8 @@ package struct ReminderStore: Sendable {
         return ReminderBacklog(unseen: unseen, seen: seen, isComplete: false)
     }
 
-    /// Returns the reminders of many devices whose tasks haven't started, because their streams may have missed some.
-    /// In firing order, at most the first ``pageLimit`` of each device.
+    /// Returns the reminders of many devices whose tasks haven't started, in firing order. At most the first
+    /// ``pageLimit`` of each device. Used if the devices' streams may have missed some.
     package func reminders(of devices: some Sequence<DeviceID>) async throws -> [Reminder] {
         let rows = try await database.query(
             Statement.remindersOfMany, [.textArray(devices.map(\.text)), .integer(Self.pageLimit)],
@@ -195,7 +199,7 @@ package struct ReminderStore: Sendable {
         return try rows.map { try Reminder($0, id: try $0.uuid("reminder_id")) }
     }
 
-    /// Returns the open rooms, for a daemon that starts.
+    /// Returns the open rooms. Used when a daemon starts.
     package func openRooms() async throws -> [OpenRoom] {
         let rows = try await database.query(Statement.openRooms, [], timeout: nil)
         return try rows.map { OpenRoom(id: try $0.uuid("room_id"), closesAt: try $0.epoch("closes_at_us")) }
@@ -206,7 +210,7 @@ package struct ReminderStore: Sendable {
         try await database.query(Statement.tasksInRooms, [.text(device.text)], timeout: nil).map { try $0.uuid("id") }
     }
 
-    /// Returns the devices of these tasks, each once.
+    /// Returns the devices of these tasks without duplicates.
     package func devices(ofTasks ids: [UUID]) async throws -> [DeviceID] {
         try await database.query(Statement.devicesOfTasks, [.uuidArray(ids)], timeout: nil)
             .map { DeviceID(stored: try $0.string("device_id")) }
@@ -233,9 +237,9 @@ package struct ReminderStore: Sendable {
     }
 }
 
-/// The state of a room that was to be closed.
+/// The result of closing a room early.
 package enum RoomClosing: String, Sendable {
-    /// It was open and is now closed.
+    /// The room was open and is now closed.
     case closed = "open"
     case notOpen = "not_open"
     case over = "closed"

@@ -7,17 +7,17 @@ package import Rooms
 import Sockets
 import Synchronization
 
-/// Sends due reminders: claims them in the database, opens the rooms, and passes the reminders to their readers.
+/// Sends due reminders. It claims them in the database, opens the rooms, and passes the reminders to their readers.
 /// ``SchedulerState`` decides what to do and when.
 ///
 /// ```
-/// NOTIFY ──► wake ─┐
-/// sleep is over ───┴─► state's actions ──► statements, each beside the others ──► events to the state ──► wake
-///                             └──► rooms, audience
+/// NOTIFY ──► wake ──┐
+/// end of the sleep ─┴─► actions of the state ──► statements, in parallel ──► events for the state ──► wake
+///                               └──► rooms, audience
 /// ```
 ///
-/// Several daemons may do this on one database. A claim is one statement, and each task is claimed once. NOTIFY reports it
-/// to the other daemons, which open the same rooms and reach their own readers.
+/// Several daemons may do this on one database. A claim is one statement, and each task is claimed once. NOTIFY reports
+/// the claim to the other daemons, which open the same rooms and notify their own readers.
 package actor Scheduler: Service {
     private nonisolated let work: SchedulerWork
     private nonisolated let audience: any ReminderReceiver
@@ -28,9 +28,10 @@ package actor Scheduler: Service {
     private let timer = WakeableTimer()
 
     private var state = SchedulerState(at: .now())
-    /// The bits of ``SchedulerState/nextLook``.
+    /// ``SchedulerState/nextLook`` as a bit pattern.
     private nonisolated let nextLook = Atomic<UInt64>(Double.infinity.bitPattern)
-    /// ``SchedulerState/isFailing``, so that a registration waits for the actor only while the scheduler fails.
+    /// A copy of ``SchedulerState/isFailing``. With it, a registration waits for the actor only while the scheduler
+    /// fails.
     private nonisolated let isFailing = Atomic(false)
     /// The jobs whose last try failed.
     private var failing: Set<SchedulerJob> = []
@@ -39,8 +40,8 @@ package actor Scheduler: Service {
     private var isRunning = false
     private var isStopped = false
 
-    /// - Parameter claimed: Called when this daemon has claimed something. NOTIFY reports it too, unless its connection
-    ///   is dead.
+    /// - Parameter claimed: Called when this daemon has claimed a batch. NOTIFY reports claims, too, unless its
+    ///   connection is dead.
     package init(
         _ work: SchedulerWork, metrics: ReminderMetrics, claimed: @escaping @Sendable () -> Void = {}
     ) {
@@ -66,7 +67,7 @@ package actor Scheduler: Service {
                 await timer.sleep(for: state.pause(at: .now()))
             }
         }
-        // Reminders claimed at the end are delivered, or stay in the outbox.
+        // Delivers reminders that were claimed at the end. Undelivered ones stay in the outbox.
         for action in state.actions(at: .now()) { _ = perform(action) }
     }
 
@@ -76,7 +77,7 @@ package actor Scheduler: Service {
         await timer.wake()
     }
 
-    /// How long claims have been held up, if longer than normal. `nil` before ``run()``.
+    /// The time for which claims have been delayed, if it is longer than normal. `nil` before ``run()``.
     package var lateness: Duration? { isRunning ? state.lateness(at: .now()) : nil }
 
     // MARK: Events
@@ -86,15 +87,15 @@ package actor Scheduler: Service {
         await handle(.expected(epoch))
     }
 
-    /// Records a task that this daemon registered. NOTIFY reports it too, but its connection may be dead. Does nothing
-    /// unless the task is earlier than everything known.
+    /// Records a task that this daemon registered, because the connection for NOTIFY may be dead. Does nothing unless
+    /// the task is due earlier than all known tasks.
     package nonisolated func registered(dueAt epoch: Double) async {
         let next = Double(bitPattern: nextLook.load(ordering: .sequentiallyConsistent))
         if epoch < next { await expect(epoch) }
     }
 
-    /// Throws `503` while reminders are late because this daemon's claims fail. Another daemon may still claim, but this
-    /// one can't know that, and a load balancer can pass the request on to it.
+    /// Throws `503` while reminders are late because this daemon's claims fail. Another daemon may still claim the
+    /// task, but this daemon can't know that. A load balancer can pass the request on to another daemon.
     package nonisolated func checkWorking() async throws(RequestError) {
         guard isFailing.load(ordering: .sequentiallyConsistent), await isBlocked else { return }
         throw .remindersUnavailable
@@ -107,7 +108,7 @@ package actor Scheduler: Service {
         await handle(.announced(batch: batch))
     }
 
-    /// Records an open room that was unknown here. Its notification is late or lost.
+    /// Records an open room that was unknown here, because its notification is late or lost.
     package func found(_ room: OpenRoom) async {
         guard !dissolvedRooms.contains(room.id) else { return }
         rooms.open([room.id])
@@ -139,14 +140,16 @@ package actor Scheduler: Service {
         isFailing.store(state.isFailing, ordering: .sequentiallyConsistent)
     }
 
+    /// Performs an action that doesn't need the database.
+    ///
     /// - Returns: `true` if the action is complete, `false` if a database job must run.
     private func perform(_ action: SchedulerAction) -> Bool {
         switch action {
         case .fire(let claim, let settled):
-            // Rooms open first, so that people who follow a reminder find their room open.
+            // The rooms open first, so that users who follow a reminder find their room open.
             rooms.open(claim.rooms.map(\.id).filter { !dissolvedRooms.contains($0) })
             audience.deliver(claim.reminders.filter { $0.state != .missed }, settled: settled)
-            // A person who was reminded without a partner can't be joined any more.
+            // A user who was reminded without a partner can't be joined any more.
             audience.slotsClosed(claim.closedSlots)
         case .record(let claim, let wasLost):
             if wasLost {
@@ -167,7 +170,7 @@ package actor Scheduler: Service {
     private func finish(_ result: SchedulerResult) async {
         for event in result.events {
             if case .caughtUp(_, let open) = event {
-                // The notification of their end arrived during the query.
+                // Closes again the rooms whose end was notified during the query.
                 rooms.close(open.map(\.id).filter { dissolvedRooms.contains($0) })
             }
             state.handle(event, at: .now())
@@ -194,7 +197,7 @@ package actor Scheduler: Service {
 
     private func record(_ reminders: [Reminder]) {
         for reminder in reminders {
-            // A reminder that is given up later is counted then.
+            // A reminder that is marked as missed later is counted then.
             let isMissed = reminder.isTooLate
             metrics.reminders.add(isMissed ? .missed : .fired)
             metrics.reminderLateness.observe(.seconds(saturating: reminder.lateness))

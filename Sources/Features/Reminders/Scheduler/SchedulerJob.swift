@@ -1,27 +1,27 @@
 import Basics
 
-/// The scheduler's work in the database. Jobs run independently: one that fails or hangs is tried again later, and the
-/// others don't wait for it.
+/// The scheduler's work in the database. Jobs run independently. A job that fails or hangs doesn't delay the others,
+/// and a failed job is tried again later.
 package enum SchedulerJob: String, CaseIterable, Sendable {
     /// Claims due tasks.
     case claim
-    /// Reads the clock and the times of the next work.
+    /// Reads the database's clock and the times of the next work.
     case look
     /// Finds claims of this daemon whose answers were lost.
     case recover
     /// Reads claims of other daemons.
     case follow
-    /// Reads what may have been missed: open rooms, and the reminders of the devices that listen here.
+    /// Reads data that this daemon may have missed: open rooms, and the reminders of devices with streams here.
     case catchUp = "catch-up"
-    /// Gives up reminders that nobody accepted.
+    /// Marks undelivered reminders as missed.
     case expire
     /// Deletes past tasks.
     case purge
 
     private static let shortPause = Duration.milliseconds(250)
 
-    /// The first and the longest pause after failures. Reminders wait for the first two jobs, whose tries are cheap.
-    /// Nothing waits for the last.
+    /// The first and the longest pause after failures. Reminders depend on the first two jobs, and their tries are
+    /// cheap. Nothing depends on the last job.
     var pauses: ClosedRange<Duration> {
         switch self {
         case .claim, .look: Self.shortPause...Self.shortPause
@@ -30,7 +30,7 @@ package enum SchedulerJob: String, CaseIterable, Sendable {
         }
     }
 
-    /// The pauses between tries. They aren't random, because daemons are few and due tasks wait for them.
+    /// The pauses between tries. They aren't random, because there are few daemons, and due tasks wait for the jobs.
     var backoff: Backoff { Backoff(minimum: pauses.lowerBound, maximum: pauses.upperBound, jitter: 0) }
 }
 
@@ -38,7 +38,7 @@ package enum SchedulerJob: String, CaseIterable, Sendable {
 ///
 /// ```
 /// ready ──► running ──► ready
-///   ▲          └──► paused ──┐      it failed, or there was nothing to do
+///   ▲          └──► paused ──┐      the job failed, or there was nothing to do
 ///   └────────────────────────┘
 /// ```
 enum SchedulerJobState: Equatable {
@@ -66,7 +66,8 @@ enum SchedulerJobState: Equatable {
         }
     }
 
-    /// Returns when the job is free. Returns `nil` while that depends on the database.
+    /// Returns the time at which the job can start. Returns `nil` while it runs, because its end depends on the
+    /// database.
     func freeAt(_ now: MonotonicTime) -> MonotonicTime? {
         switch self {
         case .ready: now

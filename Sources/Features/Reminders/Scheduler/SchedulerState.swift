@@ -3,23 +3,24 @@ import FoundationEssentials
 import Rooms
 import Sockets
 
-/// Decides the scheduler's next actions. A value: events and time go in, actions come out, and ``Scheduler`` performs them.
+/// Decides the scheduler's next actions. A value type: events and time go in, actions come out, and ``Scheduler``
+/// performs them.
 ///
 /// ```
-/// claim     due ──► claim ──► claim … ──► nothing left ──► look
-/// the rest  beside it, each when its time has come: look, follow, catch up, recover, expire, purge
+/// claim   due ──► claim ──► claim … ──► nothing left ──► look
+/// others  in parallel, each at its time: look, follow, catch up, recover, expire, purge
 /// ```
 struct SchedulerState {
     /// The time between two claims while the next due time can't be read.
     static let claimPause = Duration.seconds(1)
-    /// How long a running claim may be the one that was announced.
+    /// The maximum time for which a running claim may be the announced one. Until then, the announced batch isn't read.
     static let answerPatience = Duration.milliseconds(100)
-    /// How long something may be due and unclaimed, or a query overdue, before ``lateness(at:)`` reports it.
+    /// The time for which a task may be due and unclaimed, or a query overdue, before ``lateness(at:)`` reports it.
     static let grace = Duration.seconds(10)
     static let purgeInterval = Duration.seconds(3600)
-    /// The time between two purges while there is more to delete.
+    /// The time between two purges while there are more rows to delete.
     static let purgePause = Duration.milliseconds(50)
-    /// The maximum number of batches to read one by one. With more, everything is read again.
+    /// The maximum number of missing batches to read one by one. If more are missing, everything is read again.
     static let batchLimit = 32
 
     private var agenda = Agenda()
@@ -30,33 +31,33 @@ struct SchedulerState {
     private var pending: [SchedulerAction] = []
     private var wantsLook = true
     private var wantsCatchUp = true
-    /// The newest batch that was announced before catching up began.
+    /// The newest announced batch when catching up began.
     private var announcedBefore = 0
-    /// The rooms that were open when the database was asked for open rooms.
+    /// The rooms that were open when the query for open rooms began.
     private var roomsBefore: Set<UUID> = []
     private var lookedAt: MonotonicTime
     private var claimedAt: MonotonicTime
     private var claimStartedAt: MonotonicTime
     private var purgeAt: MonotonicTime
-    /// The pause before the next claim after one that found only a locked task. A running registration holds it.
+    /// The pause before the next claim if all due tasks were locked. A running registration may lock them for a moment.
     private var locked = Backoff(minimum: .milliseconds(5), maximum: .milliseconds(160), jitter: 0)
-    /// The last time when nothing due was known to be unclaimed.
+    /// The last time at which no due task was known to be unclaimed.
     private var lastRound: MonotonicTime
 
     init(at now: MonotonicTime) {
         (lookedAt, claimedAt, claimStartedAt, purgeAt, lastRound) = (now, now, now, now, now)
     }
 
-    /// Begins the work. Earlier announcements are known.
+    /// Begins the work. Keeps earlier announcements.
     mutating func begin(at now: MonotonicTime) {
         (claimedAt, purgeAt, lastRound) = (now, now, now)
     }
 
-    /// When it will claim by itself, in epoch seconds. Earlier wake-ups aren't needed then. Infinity during a query,
-    /// whose answer may miss new announcements.
+    /// The time of the next claim without a wake-up, in epoch seconds. Only tasks that are due earlier must wake the
+    /// scheduler. Infinity during a query, whose answer may miss new announcements.
     var nextLook: Double { self[.look].isRunning ? .infinity : agenda.due ?? .infinity }
 
-    /// How long claims have been held up, if longer than normal.
+    /// Returns the time for which claims have been delayed, if it is longer than normal.
     func lateness(at now: MonotonicTime) -> Duration? {
         let since = now - lastRound
         if since > Agenda.heartbeat + Self.grace { return since }
@@ -64,7 +65,7 @@ struct SchedulerState {
         return since
     }
 
-    /// Whether the last claim, or the last look at the clock, has failed.
+    /// Whether the last claim, or the last reading of the clock, has failed.
     var isFailing: Bool { self[.claim].failures > 0 || self[.look].failures > 0 }
 
     /// Whether claims are late because they fail. A single failure is retried long before claims are late.
@@ -75,7 +76,7 @@ struct SchedulerState {
         set { jobs[job] = newValue }
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     mutating func handle(_ event: SchedulerEvent, at now: MonotonicTime) {
         switch event {
@@ -89,7 +90,7 @@ struct SchedulerState {
         case .disturbed:
             wantsCatchUp = true
             wantsLook = true
-            // The database may be available again, so pauses after its failures end.
+            // The database may be available again, so pauses after failures end.
             for job in SchedulerJob.allCases where job != .purge { self[job].endPause(at: now) }
         case .claimed(let claim):
             claimed(claim, at: now)
@@ -109,13 +110,14 @@ struct SchedulerState {
             self[.catchUp] = .ready
             closeRooms(missingFrom: rooms)
             for room in rooms { agenda.close(room.id, at: room.closesAt) }
-            // Everything announced before the query is included. An announced number that isn't included was no batch.
+            // The query includes everything announced before it. An announced number that is missing in the answer
+            // belongs to no batch.
             if batches.announced == announcedBefore { batches.correct(announced: newest) }
             release(batches.settle(newest))
         case .restored(let newest):
             batches.restart(at: newest)
             lost.restart(at: newest)
-            // The query may miss them. They close at their time.
+            // The query may not include the rooms of the old database. They close at their time.
             roomsBefore = []
         case .expired:
             self[.expire] = .ready
@@ -162,9 +164,9 @@ struct SchedulerState {
             if isOutcomeUnknown { lost.answerLost(at: now) }
         case .look:
             wantsLook = true
-            // Without the database's clock, rooms close at the estimated time.
+            // Without a reading of the clock, rooms close at the estimated time.
             closeRooms(at: now)
-        // Devices may be readable one by one even if batches aren't.
+        // Catching up may still read the devices one by one if batches can't be read.
         case .follow, .catchUp: wantsCatchUp = true
         case .recover, .expire, .purge: break
         }
@@ -182,7 +184,8 @@ struct SchedulerState {
         if !over.isEmpty { pending.append(.close(over)) }
     }
 
-    /// Closes rooms that were open before the query, but aren't in its answer. Their notification was lost.
+    /// Closes rooms that were open before the query, but aren't in its answer. The notification of their closing was
+    /// lost.
     private mutating func closeRooms(missingFrom open: [OpenRoom]) {
         let over = roomsBefore.intersection(agenda.rooms).subtracting(open.map(\.id))
         roomsBefore = []
@@ -191,9 +194,9 @@ struct SchedulerState {
         pending.append(.close(Array(over)))
     }
 
-    // MARK: What is to be done
+    // MARK: Actions
 
-    /// Returns the actions to perform now, in order. Jobs report their end with an event.
+    /// Returns the actions to perform now, in order. Each job reports its end with an event.
     mutating func actions(at now: MonotonicTime) -> [SchedulerAction] {
         var actions: [SchedulerAction] = []
         // The claim comes first, so that the database works on it while this daemon delivers the previous one.
@@ -242,28 +245,30 @@ struct SchedulerState {
         return ([Agenda.heartbeat] + waits + (overdue.map { [$0] } ?? [])).min() ?? Agenda.heartbeat
     }
 
-    /// Returns how long until the job must start. Returns `nil` if it runs or isn't needed.
+    /// Returns the time until the job must start. Returns `nil` if it is running or not needed.
     private func wait(for job: SchedulerJob, at now: MonotonicTime) -> Duration? {
         guard let free = self[job].freeAt(now), let wanted = wanted(job, at: now) else { return nil }
         return max(free - now, wanted)
     }
 
-    /// Returns how long until the job has something to do. Returns `nil` if nothing is known.
+    /// Returns the time until the job has something to do. Returns `nil` if nothing is expected.
     private func wanted(_ job: SchedulerJob, at now: MonotonicTime) -> Duration? {
         func until(_ time: MonotonicTime) -> Duration { max(.zero, time - now) }
         switch job {
         case .claim:
-            // While the next due time is unknown, it tries to claim.
+            // While the next due time is unknown, claims are tried at intervals.
             let attempt = self[.look].failures > 0 ? until(claimedAt + Self.claimPause) : nil
             return [agenda.pauses(at: now).due, attempt].compactMap(\.self).min()
         case .look:
-            // A room that closes too early would be found open again, so the current clock decides.
+            // The clock is read before a room closes. A room that closed too early would open again when a peer asks
+            // for it.
             if wantsLook || !agenda.isRead { return .zero }
             return min(until(lookedAt + Agenda.heartbeat), agenda.pauses(at: now).closing ?? Agenda.heartbeat)
         case .recover: return lost.lookAt.map(until)
         case .follow:
             guard batches.gap != nil else { return nil }
-            // The notification of a claim arrives with its answer, and often earlier.
+            // The notification of this daemon's own claim often arrives before the claim's answer. Waiting for the
+            // answer avoids reading the claim.
             return self[.claim].isRunning ? until(claimStartedAt + Self.answerPatience) : .zero
         case .catchUp: return wantsCatchUp ? .zero : nil
         case .expire: return agenda.pauses(at: now).expiry
@@ -272,23 +277,23 @@ struct SchedulerState {
     }
 }
 
-/// The scheduler's events.
+/// The events that the scheduler handles.
 enum SchedulerEvent {
     /// A task is due at this time, in epoch seconds.
     case expected(Double)
     /// A claim was committed by this or another daemon.
     case announced(batch: Int)
-    /// A peer found an open room that was unknown here. Its notification is late or lost.
+    /// A peer asked for an open room that was unknown here. The room's notification is late or lost.
     case found(OpenRoom)
     /// Notifications may be missing, or a clock was set.
     case disturbed
-    /// `nil` if nothing is due that no other session holds.
+    /// The result of a claim. `nil` if other sessions hold all due tasks.
     case claimed(ClaimedBatch?)
     case looked(NextDue)
     case recovered([ClaimedBatch])
-    /// All claims up to the batch.
+    /// All claims up to the batch were read.
     case followed([ClaimedBatch], upTo: Int)
-    /// Streams know everything up to the batch, and rooms were opened.
+    /// Streams have received everything up to the batch, and these rooms are open.
     case caughtUp(newest: Int, [OpenRoom])
     /// The newest batch is lower than before, so the database was restored.
     case restored(newest: Int)
@@ -298,20 +303,20 @@ enum SchedulerEvent {
     case failed(SchedulerJob, isOutcomeUnknown: Bool)
 }
 
-/// The scheduler's actions. Actions that name a job end with an event.
+/// The scheduler's actions. An action that starts a job ends with an event.
 enum SchedulerAction: Equatable {
     case claim
     case look
-    /// Read the own batches after this one, without the known ones.
+    /// Read this daemon's batches after the first number, except the known ones.
     case recover(after: Int, except: Set<Int>)
     case follow(after: Int, upTo: Int)
-    /// Catch up. This daemon has made known everything up to the batch.
+    /// Read what this daemon may have missed. All batches up to `settled` were made known here.
     case catchUp(settled: Int)
     case expire
     case purge
     /// Open the rooms and notify the streams. See ``BatchOrder/Release``.
     case fire(ClaimedBatch, settled: Int)
-    /// Count and log an own claim.
+    /// Count and log a claim of this daemon.
     case record(ClaimedBatch, wasLost: Bool)
     case close([UUID])
 }

@@ -4,9 +4,10 @@ package import Observability
 import Postgres
 package import Rooms
 
-/// The scheduler's statements. They run outside of its actor and independently, so that the actor isn't blocked.
+/// The scheduler's statements. They run independently and outside of the actor, so that they don't block it.
 package struct SchedulerWork: Sendable {
-    /// The maximum number of tasks in one claim. The first reminders leave while the others are being claimed.
+    /// The maximum number of tasks in one claim. With small claims, the first reminders are sent while later ones are
+    /// being claimed.
     static let claimLimit = 500
     static let purgeLimit = 1000
     /// The maximum number of devices in one query for missed reminders.
@@ -20,8 +21,8 @@ package struct SchedulerWork: Sendable {
     let log: Log
 
     /// - Parameters:
-    ///   - claims: Uses connections that no other work keeps busy.
-    ///   - retention: Deletes old rows of all features.
+    ///   - claims: Uses connections that no other work uses.
+    ///   - retention: The age in seconds after which past tasks are deleted.
     package init(
         claims: ReminderStore, store: ReminderStore, retention: RetentionStore, rooms: Rooms,
         audience: any ReminderReceiver, log: Log
@@ -87,15 +88,15 @@ package struct SchedulerWork: Sendable {
         }
     }
 
-    /// Reads what this daemon may have missed. Devices that connect meanwhile read their reminders themselves, later
-    /// than this.
+    /// Reads what this daemon may have missed. Devices that connect during this read their reminders themselves, later
+    /// than this query.
     private func catchUp(settled: Int) async throws -> [SchedulerEvent] {
         let newest = try await store.newestBatch()
         var events: [SchedulerEvent] = []
         if newest < settled {
             log.warning(
                 "the database was restored: its claims are counted from an earlier number", ["batch": .int(newest)])
-            // The numbers that streams have seen are no longer valid, so their readers reconnect.
+            // The positions that streams have seen are invalid now, so their readers must reconnect.
             audience.restart(nil)
             events.append(.restored(newest: newest))
         }
@@ -117,8 +118,7 @@ extension SchedulerWork {
         do {
             let reminders = Dictionary(grouping: try await store.reminders(of: devices), by: \.device)
             let few = devices.filter { reminders[$0]?.count ?? 0 < ReminderStore.pageLimit }
-            // A reminder that was given up is never sent, even if the clock is set back and its task is in the future
-            // again.
+            // A missed reminder is never sent, even if the clock is set back and its task is in the future again.
             audience.catchUp(
                 few, with: few.flatMap { reminders[$0] ?? [] }.filter { $0.state != .missed }, newest: newest)
             for device in devices where reminders[device]?.count ?? 0 >= ReminderStore.pageLimit {
@@ -147,7 +147,7 @@ extension SchedulerWork {
 struct SchedulerResult: Sendable {
     let job: SchedulerJob
     var events: [SchedulerEvent] = []
-    /// Reminders that were given up.
+    /// The reminders that were marked as missed.
     var missed: [ExpiredReminder] = []
     var error: (any Error)?
 

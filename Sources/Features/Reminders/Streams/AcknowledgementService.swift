@@ -1,6 +1,6 @@
 import Basics
 
-/// Writes the acknowledgements of reminders that the kernel accepted at the end.
+/// Writes the acknowledgements of reminders that the kernel accepted before the daemon stops.
 struct AcknowledgementService: Service {
     let streams: EventStreams
     let acknowledgements: Acknowledgements

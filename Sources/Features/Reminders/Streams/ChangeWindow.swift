@@ -2,20 +2,20 @@ package import Domain
 
 /// The slots whose changes a stream reports. Changes of the device's own tasks are always reported.
 package enum ChangeWindow: Hashable, Sendable {
-    /// From yesterday to the day after tomorrow, moving with the time: the default.
+    /// The default: from yesterday to the day after tomorrow. The window moves with the time.
     case near
     /// Only slots of the device's own tasks.
     case own
     case between(Instant, Instant)
 
-    /// The window around now that includes today and tomorrow in every time zone.
+    /// The moving window in seconds from now. It includes today and tomorrow in every time zone.
     static let nearSeconds = -86_400..<2 * 86_400
-    /// The longest window, in seconds: a month and a day.
+    /// The maximum length of a window in seconds: 32 days.
     static let maximumSpan = 32 * 86_400
 
-    /// Reads the parameters of a request: both or neither.
+    /// Reads the parameters of a request. Either both are given or neither.
     ///
-    /// - Throws: `invalid_request`, naming the parameter.
+    /// - Throws: `invalid_request` that names the parameter.
     init(from: String?, to: String?) throws(RequestError) {
         guard from != nil || to != nil else {
             self = .near
@@ -62,7 +62,7 @@ package enum ChangeWindow: Hashable, Sendable {
         }
     }
 
-    /// The UTC days of the window, counted from 1970; nil for a moving window.
+    /// The UTC days of the window, counted from 1970. `nil` for a moving window.
     var days: Range<Int>? {
         switch self {
         case .near: nil
@@ -78,7 +78,7 @@ extension Instant {
 }
 
 extension Array {
-    /// The first index from which on all elements satisfy the predicate, in a sorted array.
+    /// Returns the first index from which all elements satisfy the predicate. The array must be sorted.
     fileprivate func partitioningIndex(where isBeyond: (Element) -> Bool) -> Int {
         var (low, high) = (startIndex, endIndex)
         while low < high {

@@ -15,21 +15,21 @@ import Wire
 ///     └─────────────────────────────────────▲
 /// ```
 ///
-/// It is reserved before the backlog is read from the database, so that no reminder is missed in between. A reminder
-/// that comes both ways is sent once.
+/// The stream is reserved before the backlog is read from the database, so that it misses no reminder. A reminder that
+/// is both in the backlog and collected is sent once.
 final class EventStream: RoomListener {
-    /// The maximum number of events during one query.
+    /// The maximum number of events that are collected while the backlog is read.
     private static let collectedLimit = 1024
 
     let device: DeviceID
-    /// The slots whose changes it reports.
+    /// The slots whose changes the stream reports.
     let window: ChangeWindow
     private unowned let shard: EventStreamShard
-    /// The stream's subscriptions. Only ``EventStreamShard`` sets them.
+    /// The stream's subscriptions to rooms. Only ``EventStreamShard`` sets them.
     var connections: [Connection] = []
     private var state = State.reserved([])
     private var seen = SeenReminders()
-    /// The last reminder sent in order. A reader that resumes after it misses nothing before it.
+    /// The last reminder that was sent in order. A reader that resumes after it misses none.
     private var lastInOrder: UUID?
     private var unacknowledged: [Unacknowledged] = []
 
@@ -41,7 +41,7 @@ final class EventStream: RoomListener {
         case over
     }
 
-    /// An event before the stream began.
+    /// An event that arrived before the stream began.
     private enum Collected {
         case reminder(Reminder, StreamChunk, claimed: MonotonicTime?, settled: Int)
         case settled(Int)
@@ -51,9 +51,9 @@ final class EventStream: RoomListener {
     /// A written reminder that the kernel hasn't taken yet.
     struct Unacknowledged {
         let id: UUID
-        /// Seconds of its lateness when it was claimed.
+        /// The lateness when the reminder was claimed, in seconds.
         let lateness: Double
-        /// When this daemon learned of the claim; `nil` for a reminder from the backlog.
+        /// The time at which this daemon learned of the claim. `nil` for a reminder from the backlog.
         let claimed: MonotonicTime?
     }
 
@@ -63,7 +63,7 @@ final class EventStream: RoomListener {
         self.shard = shard
     }
 
-    // MARK: What is published
+    // MARK: Publications
 
     func deliver(_ publication: Publication) {
         guard let message = publication.message as? StreamMessage else { return }
@@ -76,7 +76,7 @@ final class EventStream: RoomListener {
                 reminders.map { reminder in StreamChunk { reminder.encode(into: &$0) } }
             }
             for (reminder, piece) in zip(reminders, pieces) {
-                // Reminders before it were sent before it.
+                // The earlier batches were already sent.
                 send(reminder, piece, claimed: claimed, settled: Reminder.batch(of: reminder.seq) - 1)
             }
             settle(newest)
@@ -87,7 +87,7 @@ final class EventStream: RoomListener {
         case .ownSlot(let slot): send(.changed([slot]), publication.form { StreamChunk { [slot].encode(into: &$0) } })
         case .test(let content):
             let piece = publication.form {
-                // Without an id, so that the reader's position doesn't change.
+                // The event has no id, so that the reader's position doesn't change.
                 StreamChunk { ServerSentEvent(event: "reminder", data: content.json).encode(into: &$0) }
             }
             send(.test(content), piece)
@@ -108,9 +108,9 @@ final class EventStream: RoomListener {
         }
     }
 
-    // MARK: What is sent
+    // MARK: Sending
 
-    /// Starts to write to `sink`: a comment at once, the backlog, and the collected events.
+    /// Starts to write to `sink`: first a comment, then the backlog, then the collected events.
     func begin(_ sink: any EventSink, backlog: ReminderBacklog) {
         if case .revoked = state {
             sink.revoke()
@@ -122,7 +122,7 @@ final class EventStream: RoomListener {
         sink.drained = { [weak self] in self?.drained() }
         sink.write(.comment, as: StreamChunk { ServerSentEvent.comment("reminders", into: &$0) })
         lastInOrder = backlog.seen.last?.id
-        // The reader already has these. The daemon that sent them may have died before it recorded that.
+        // The reader already has these reminders. The daemon that sent them may have died before it acknowledged them.
         shard.taken(
             backlog.seen.filter { $0.state == .pending }.map { Unacknowledged(id: $0.id, lateness: 0, claimed: nil) })
         for reminder in backlog.unseen {
@@ -138,16 +138,16 @@ final class EventStream: RoomListener {
             case .other(let event, let bytes): send(event, bytes)
             }
         }
-        // One response can't hold all. The reader reconnects for the rest.
+        // The backlog is too long for one response. The reader reconnects for the rest.
         if !backlog.isComplete {
             sink.finish()
             end()
         }
     }
 
-    /// Sends a reminder, unless the reader has it.
+    /// Sends a reminder, unless the reader already has it.
     ///
-    /// - Parameter settled: Everything of this batch and all earlier ones was sent.
+    /// - Parameter settled: All reminders up to this batch were sent.
     private func send(_ reminder: Reminder, _ bytes: StreamChunk, claimed: MonotonicTime?, settled: Int) {
         guard case .begun(let sink) = state else {
             return collect(.reminder(reminder, bytes, claimed: claimed, settled: settled))
@@ -169,7 +169,7 @@ final class EventStream: RoomListener {
         }
     }
 
-    /// Records that all claims up to the batch were sent.
+    /// Records that all reminders up to the batch were sent.
     private func settle(_ batch: Int) {
         guard case .begun = state else { return collect(.settled(batch)) }
         seen.settle(batch: batch)
@@ -190,9 +190,9 @@ final class EventStream: RoomListener {
 
     private func collect(_ event: Collected) {
         guard case .reserved(var collected) = state else { return }
-        // Too many events for one query. The reader reconnects and gets them from the database.
+        // Too many events arrived during the query. The reader reconnects and gets them from the database.
         guard collected.count < Self.collectedLimit else { return end() }
-        // Changes the state first, because an array that the state also holds would be copied at each append.
+        // Empties the state first. Otherwise the state would share the array, and each append would copy it.
         state = .over
         collected.append(event)
         state = .reserved(collected)
@@ -218,24 +218,24 @@ package enum StreamEvent {
     case comment
     case reminder(Reminder)
     case test(ReminderContent)
-    /// Sorted slots.
+    /// Changed slots, in order of time.
     case changed(ArraySlice<Instant>)
     case rematched(Rematch)
-    /// The position to resume from, although later reminders were written.
+    /// The position to resume from, if the last reminder was early.
     case position(UUID?)
 }
 
 /// The destination of events: a response's stream, an Action Cable subscription, or a test's recorder.
 package protocol EventSink: AnyObject {
-    /// Called when the kernel has taken everything.
+    /// Called when the kernel has accepted all bytes.
     var drained: (() -> Void)? { get set }
-    /// Called once at its end; not after ``finish()``.
+    /// Called once when the sink ends, but not after ``finish()``.
     var closed: (() -> Void)? { get set }
     func write(_ piece: StreamChunk)
     /// Writes an event in the sink's own format instead of `piece`. See ``write(_:)``.
     func write(_ event: StreamEvent, as piece: StreamChunk)
     func finish()
-    /// Ends it because the device was erased. Its reader must not reconnect.
+    /// Ends the sink because the device was erased. The reader must not reconnect.
     func revoke()
 }
 

@@ -4,8 +4,8 @@ package import Server
 import Sockets
 import Wire
 
-/// `GET /reminders?deviceId=…&from=…&to=…`: the device's reminders, and changes of slots between two instants, as
-/// server-sent events.
+/// Streams a device's reminders and the changes of slots between two instants as server-sent events:
+/// `GET /reminders?deviceId=…&from=…&to=…`.
 package struct EventStreamController: RouteCollection {
     private let source: ReminderSource
 

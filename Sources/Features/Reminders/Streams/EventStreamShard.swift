@@ -9,23 +9,23 @@ import Server
 import Sockets
 import Wire
 
-/// The event streams of one event loop: reservations, acknowledgements, and gathered changes. The rooms know the
-/// subscriptions. On the loop.
+/// The event streams of one event loop: reservations, acknowledgements and gathered changes. The loop's rooms hold the
+/// subscriptions. Must be used on the loop.
 final class EventStreamShard {
-    /// Comments keep proxies from closing a silent stream, and detect lost peers.
+    /// The time between two comments. Comments keep proxies from closing a silent stream, and detect lost peers.
     private static let commentInterval = Duration.seconds(15)
-    /// The maximum time of a reservation, while the database is queried.
+    /// The maximum time of a reservation while the backlog is read.
     private static let reservationTime = Duration.seconds(30)
-    /// Acknowledgements within this time are written together.
+    /// The time for which acknowledgements are gathered, to write them together.
     private static let acknowledgementDelay = Duration.milliseconds(5)
-    /// Several changes of a slot within this time are one event.
+    /// The time for which changes of a slot are gathered, to send one event.
     private static let changeDelay = Duration.milliseconds(50)
     /// The minimum time between two rounds of changes.
     private static let changeInterval = Duration.milliseconds(500)
-    /// The maximum number of slots in one round. More wait for the next.
+    /// The maximum number of slots in one round. Further slots wait for the next round.
     private static let changesPerRound = 256
-    /// The maximum number of waiting slots. Further changes aren't reported. They are only hints: a reader loads the
-    /// whole day when it looks at it.
+    /// The maximum number of waiting slots. Changes of further slots aren't reported. Changes are only hints: a reader
+    /// loads the whole day when the user looks at it.
     private static let maxChanges = GatheredChanges.limit
 
     private let reactor: Reactor
@@ -33,7 +33,7 @@ final class EventStreamShard {
     private let keys: RoomKeys
     private let allStreams: UUID
     private let nearDays: UUID
-    /// The rooms of this loop.
+    /// The rooms of this event loop.
     private let shard: RoomShard
     private let metrics: EventStreamMetrics
     private let acknowledge: @Sendable ([UUID]) -> Void
@@ -44,16 +44,16 @@ final class EventStreamShard {
     private var lastReservation = 0
 
     private var acknowledged: [UUID] = []
-    /// The changed slots, with the devices that know of the change.
+    /// The changed slots, each with the devices that already know of the change.
     private var changed: [Instant: [DeviceID]] = [:]
     private var isChangeDue = false
     private var lastChangeRound: MonotonicTime?
     private var isCommenting = false
 
     /// - Parameters:
-    /// - acknowledge: Receives the reminders that the kernel has taken for a stream.
-    /// - ended: Receives the device of each stream that ends or never begins.
-    /// - now: The time of day, for the moving window.
+    ///   - acknowledge: Receives the reminders that the kernel has accepted for a stream.
+    ///   - ended: Receives the device of each stream that ends or never begins.
+    ///   - now: Returns the time of day, for the moving window.
     init(
         on reactor: Reactor, rooms: Rooms, keys: RoomKeys, metrics: EventStreamMetrics,
         acknowledge: @escaping @Sendable ([UUID]) -> Void, ended: @escaping @Sendable (DeviceID) -> Void,
@@ -73,12 +73,12 @@ final class EventStreamShard {
 
     // MARK: Streams
 
-    /// A stream that is being prepared, while its backlog is read.
+    /// Identifies a stream that is being prepared while its backlog is read.
     struct Reservation: Hashable, Sendable {
         fileprivate let number: Int
     }
 
-    /// Reserves a stream for the device. It collects events from now on.
+    /// Reserves a stream for the device. The stream collects events from now on.
     func reserve(_ device: DeviceID, window: ChangeWindow = .near) -> Reservation {
         let stream = EventStream(of: device, window: window, in: self)
         let slots = window.days.map { $0.map(dayRoom) } ?? [nearDays]
@@ -89,12 +89,12 @@ final class EventStreamShard {
         lastReservation += 1
         let reservation = Reservation(number: lastReservation)
         reservations[reservation] = stream
-        // If the connection is lost meanwhile, the stream is neither begun nor cancelled.
+        // If the connection is lost meanwhile, nothing begins or cancels the reservation.
         reactor.schedule(after: Self.reservationTime) { [weak self] in self?.cancel(reservation) }
         return reservation
     }
 
-    /// Begins the stream after its head was sent. It writes to `content` from now on.
+    /// Begins the stream. It writes to `content` from now on. The head of the response must have been sent.
     func begin(_ reservation: Reservation, _ content: any EventSink, backlog: ReminderBacklog) {
         guard let stream = reservations.removeValue(forKey: reservation) else { return content.finish() }
         stream.begin(content, backlog: backlog)
@@ -111,7 +111,7 @@ final class EventStreamShard {
         ended(stream.device)
     }
 
-    /// The devices of this loop's streams, once per stream.
+    /// The devices of this loop's streams. A device with several streams is repeated.
     var devices: [DeviceID] {
         shard.connections(of: allStreams).compactMap { ($0.peer as? EventStream)?.device }
     }
@@ -132,7 +132,7 @@ final class EventStreamShard {
 
     // MARK: Changes of slots
 
-    /// Returns the room of a UTC day, counted from 1970. Cached, because it is needed for each slot.
+    /// Returns the room of a UTC day, counted from 1970. The result is cached, because each changed slot needs it.
     private func dayRoom(_ day: Int) -> UUID {
         if let room = dayRooms[day] { return room }
         if dayRooms.count >= 1024 { dayRooms = [:] }
@@ -153,7 +153,7 @@ final class EventStreamShard {
             || !shard.connections(of: dayRoom(slot.day)).isEmpty
         {
             if let before = changed[slot] {
-                // The devices that know of both changes.
+                // Keeps the devices that know of both changes.
                 changed[slot] = before.filter(known.contains)
             } else if changed.count < Self.maxChanges {
                 changed[slot] = known
@@ -197,7 +197,7 @@ final class EventStreamShard {
 
     // MARK: Acknowledgements
 
-    /// Records that the kernel has taken these reminders.
+    /// Records that the kernel has accepted these reminders.
     func taken(_ reminders: [EventStream.Unacknowledged]) {
         guard !reminders.isEmpty else { return }
         for reminder in reminders {
@@ -214,7 +214,7 @@ final class EventStreamShard {
         acknowledged.append(contentsOf: reminders.lazy.map(\.id))
     }
 
-    /// Returns the taken reminders that aren't acknowledged yet.
+    /// Removes and returns the accepted reminders that aren't acknowledged yet.
     func takeAcknowledgements() -> [UUID] {
         defer { acknowledged = [] }
         return acknowledged

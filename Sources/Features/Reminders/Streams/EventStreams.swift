@@ -7,7 +7,7 @@ package import Schedule
 import Server
 package import Sockets
 
-/// All event streams of this daemon. From any thread.
+/// All event streams of this daemon. Can be used on any thread.
 package final class EventStreams: Sendable {
     private let loops: [EventLoop]
     private let rooms: Rooms
@@ -19,10 +19,10 @@ package final class EventStreams: Sendable {
     private let acknowledge: @Sendable ([UUID]) -> Void
 
     /// - Parameters:
-    /// - rooms: The rooms of the same loops.
-    /// - limitPerDevice: The maximum number of open streams of a device.
-    /// - metrics: Counts the lateness of reminders and refused streams.
-    /// - acknowledge: Receives the reminders that the kernel has taken for a stream; called on a loop.
+    ///   - rooms: The rooms of the same loops.
+    ///   - limitPerDevice: The maximum number of open streams of a device.
+    ///   - metrics: Counts the lateness of reminders and refused streams.
+    ///   - acknowledge: Receives the reminders that the kernel has accepted for a stream. Called on a loop.
     package init(
         loops: [EventLoop], rooms: Rooms, keys: RoomKeys, limitPerDevice: Int, metrics: EventStreamMetrics,
         acknowledge: @escaping @Sendable ([UUID]) -> Void
@@ -35,7 +35,7 @@ package final class EventStreams: Sendable {
         self.acknowledge = acknowledge
     }
 
-    /// Returns the streams of a loop. On that loop.
+    /// Returns the streams of a loop. Must be called on that loop.
     func shard(on reactor: Reactor) -> EventStreamShard {
         shardKey.value(on: reactor) {
             EventStreamShard(on: reactor, rooms: rooms, keys: keys, metrics: metrics, acknowledge: acknowledge) {
@@ -45,10 +45,10 @@ package final class EventStreams: Sendable {
         }
     }
 
-    // MARK: How many a device may have
+    // MARK: Limit per device
 
-    /// Takes one of the device's places for streams. The end of the stream of ``EventStreamShard/reserve(_:window:)``
-    /// frees it.
+    /// Takes one of the device's places for streams. The place becomes free when the stream reserved by
+    /// ``EventStreamShard/reserve(_:window:)`` ends.
     ///
     /// - Returns: Whether there was a free place.
     func takePlace(for device: DeviceID) async -> Bool {
@@ -61,7 +61,7 @@ package final class EventStreams: Sendable {
         home(of: device).submit { self.quota(on: $0).giveBack(by: device) }
     }
 
-    /// Returns the loop that counts the device's streams on all loops.
+    /// Returns the loop that counts the device's streams. It counts those of all loops.
     private func home(of device: DeviceID) -> EventLoop {
         loops[Int(device.hashValue.magnitude % UInt(loops.count))]
     }
@@ -75,9 +75,9 @@ package final class EventStreams: Sendable {
 
     // MARK: Events
 
-    /// Sends each reminder to its device's streams. A stream that has it already doesn't get it again.
+    /// Sends each reminder to its device's streams. A stream that already has a reminder doesn't send it again.
     ///
-    /// - Parameter settled: Everything of this claim and all earlier ones was delivered.
+    /// - Parameter settled: All reminders up to this claim were delivered.
     package func deliver(_ reminders: [Reminder], settled: Int) {
         guard !isEmpty else { return }
         let now = MonotonicTime.now()
@@ -100,10 +100,10 @@ package final class EventStreams: Sendable {
         return count
     }
 
-    /// Sends devices all their reminders whose task has not started, in firing order, because they may have missed
+    /// Sends devices all reminders whose task hasn't started, in firing order, because their streams may have missed
     /// some.
     ///
-    /// - Parameter newest: The claim up to which there are no others.
+    /// - Parameter newest: Up to this claim, the devices have no other reminders.
     package func catchUp(_ devices: [DeviceID], with reminders: [Reminder], newest: Int) {
         guard !isEmpty else { return }
         let now = MonotonicTime.now()
@@ -114,7 +114,7 @@ package final class EventStreams: Sendable {
             })
     }
 
-    /// Makes the readers of these devices reconnect; all readers if nil.
+    /// Makes the readers of these devices reconnect. `nil` means all readers.
     package func restart(_ devices: [DeviceID]? = nil) {
         guard !isEmpty else { return }
         let listeners = devices.map { $0.map(keys.device) } ?? [keys.allStreams]
@@ -148,7 +148,7 @@ package final class EventStreams: Sendable {
         for loop in loops { loop.submit { self.shard(on: $0).slotsChanged(slots) } }
     }
 
-    /// Returns the taken reminders that aren't acknowledged yet, for a daemon that stops.
+    /// Removes and returns the accepted reminders that aren't acknowledged yet. Called when the daemon stops.
     package func takeAcknowledgements() async -> [UUID] {
         var reminders: [UUID] = []
         for loop in loops { reminders += await loop.run { self.shard(on: $0).takeAcknowledgements() } }
@@ -179,7 +179,7 @@ extension RoomKeys {
     func day(_ day: Int) -> UUID { room(.day, withUnsafeBytes(of: day.littleEndian) { Array($0) }) }
 }
 
-/// The number of each device's open streams on all loops. It is on one loop, which counts some devices.
+/// Counts the open streams of devices. Each device is counted on one loop, for the streams of all loops.
 final class StreamQuota {
     private let limit: Int
     private var taken: [DeviceID: Int] = [:]
@@ -189,7 +189,9 @@ final class StreamQuota {
         self.limit = limit
     }
 
-    /// - Returns: Whether a place was free, which is now taken.
+    /// Takes a place for a stream.
+    ///
+    /// - Returns: Whether a place was free.
     func take(for device: DeviceID) -> Bool {
         let count = taken[device] ?? 0
         guard count < limit else { return false }
@@ -209,11 +211,11 @@ extension EventStreams: ReminderReceiver {
     }
 }
 
-/// The counters of event streams. Any thread.
+/// The counters of event streams. Can be used on any thread.
 package struct EventStreamMetrics: Sendable {
-    /// From the due instant to the first stream that took the reminder.
+    /// The time from the due time of a reminder until the kernel accepted it for the first stream.
     package let deliveryLateness = SharedHistogram(bounds: Histogram.latenessBounds)
-    /// Streams refused because of the device's limit.
+    /// The number of streams refused because of the device's limit.
     package let turnedAway = Counter()
 
     package init() {}

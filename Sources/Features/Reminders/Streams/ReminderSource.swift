@@ -2,9 +2,10 @@ package import Domain
 package import FoundationEssentials
 package import Sockets
 
-/// A device's reminders from a position on: stored ones first, and then new ones. Any thread.
+/// Opens streams of a device's reminders. A stream sends stored reminders first, and then new ones. Can be used on any
+/// thread.
 package struct ReminderSource: Sendable {
-    /// A stream that may begin.
+    /// A reserved stream with its backlog.
     package struct Opened: Sendable {
         fileprivate let reservation: EventStreamShard.Reservation
         fileprivate let backlog: ReminderBacklog
@@ -15,8 +16,8 @@ package struct ReminderSource: Sendable {
     private let backlog: @Sendable (DeviceID, UUID?) async throws -> ReminderBacklog
 
     /// - Parameters:
-    /// - ready: Throws until the database was read once, because the ids of rooms depend on its content.
-    /// - backlog: Returns the device's reminders whose task has not started, after the reminder with this id.
+    ///   - ready: Throws until the database was read once. The ids of rooms depend on its content.
+    ///   - backlog: Returns the device's reminders whose task has not started, after the reminder with this id.
     package init(
         streams: EventStreams, ready: @escaping @Sendable () async throws -> Void,
         backlog: @escaping @Sendable (DeviceID, UUID?) async throws -> ReminderBacklog
@@ -26,10 +27,10 @@ package struct ReminderSource: Sendable {
         self.backlog = backlog
     }
 
-    /// Reserves a stream on `loop`, and reads its backlog. It collects events from now on.
+    /// Reserves a stream on `loop`, and reads its backlog. The stream collects events from now on.
     ///
     /// - Returns: `nil` if the device has reached its limit.
-    /// - Throws: If the database is unavailable.
+    /// - Throws: An error if the database is unavailable.
     package func open(_ device: DeviceID, window: ChangeWindow, after last: UUID?, on loop: EventLoop) async throws
         -> Opened?
     {
@@ -49,7 +50,7 @@ package struct ReminderSource: Sendable {
         streams.shard(on: reactor).begin(opened.reservation, sink, backlog: opened.backlog)
     }
 
-    /// Cancels the stream, because its reader has gone. On the loop.
+    /// Cancels the stream because its reader has disconnected. Must be called on the loop.
     package func cancel(_ opened: Opened, on reactor: Reactor) {
         streams.shard(on: reactor).cancel(opened.reservation)
     }

@@ -1,33 +1,34 @@
-/// The reminders that one stream has sent, by their position in firing order. A value: one number, and the early ones.
+/// Records which reminders a stream has sent, by their position in firing order. A value type: one position, and the
+/// positions of early reminders.
 ///
-/// A device's reminders arrive in that order, with two exceptions: a claim may become known before an older one of
-/// another daemon (``BatchOrder``), and a reminder may come both in the backlog and when it fires.
+/// A device's reminders arrive in firing order, with two exceptions. A claim may become known before an older claim of
+/// another daemon (``BatchOrder``). A reminder may come both in the backlog and when it fires.
 struct SeenReminders {
-    /// The maximum number of early reminders. A reader with more must reconnect.
+    /// The maximum number of early reminders. If there are more, the reader must reconnect.
     static let earlyLimit = 1024
 
     enum Verdict: Equatable {
-        /// It was sent before.
+        /// The reminder was sent before.
         case seen
         case inOrder
-        /// An earlier one may follow, so the position must not move to this one.
+        /// An earlier reminder may follow, so the position must not move to this one.
         case early
-        /// Too many reminders are early.
+        /// There are too many early reminders.
         case overflow
     }
 
-    /// This one, and all earlier ones of the stream, were sent.
+    /// All of the stream's reminders up to this position were sent.
     private(set) var through: Int
-    /// The later ones that were sent, in order.
+    /// The positions of the sent reminders after ``through``, in order.
     private var early: [Int] = []
 
-    /// - Parameter through: The position of the backlog's last reminder, before which nothing is missing; 0 without
-    ///   any.
+    /// - Parameter through: The position of the backlog's last reminder, or 0 if there is none. No reminder before it
+    ///   is missing.
     init(through: Int = 0) {
         self.through = through
     }
 
-    /// Records that all claims up to the batch are settled: their reminders were sent, or are not for this stream.
+    /// Records that all batches up to this one are settled: their reminders were sent, or aren't for this stream.
     mutating func settle(batch: Int) {
         through = max(through, Reminder.lastSeq(of: batch))
         if let first = early.first, first <= through { early.removeAll { $0 <= through } }
@@ -35,9 +36,9 @@ struct SeenReminders {
 
     var hasEarly: Bool { !early.isEmpty }
 
-    /// Returns whether to send the reminder.
+    /// Decides whether to send the reminder, and records it.
     ///
-    /// - Parameter batch: Everything of this batch and all earlier ones was sent.
+    /// - Parameter batch: All reminders up to this batch were sent.
     mutating func take(_ seq: Int, settled batch: Int) -> Verdict {
         settle(batch: batch)
         guard seq > through else { return .seen }
@@ -56,13 +57,14 @@ struct SeenReminders {
 }
 
 extension Reminder {
-    /// The twelve bits of the position within a batch.
+    /// The number of low bits of a position that hold the place within a batch.
     private static let places = 12
 
-    /// Returns the claim that wrote the reminder at this position.
+    /// Returns the batch of the reminder at this position.
     static func batch(of seq: Int) -> Int { seq >> places }
 
-    /// Returns the position after all of a batch. Batches come from the database, so an absurd number must not trap.
+    /// Returns the last position of a batch. The number of the batch comes from the database, so an invalid number must
+    /// not trap.
     static func lastSeq(of batch: Int) -> Int {
         batch > 0 ? min(batch, Int.max >> places) << places | (1 << places - 1) : 0
     }

@@ -9,11 +9,11 @@ import Wire
 
 /// A message published to event streams.
 enum StreamMessage: Message {
-    /// A new reminder. Everything up to the batch `settled` was sent. `claimed` is when this daemon learned of the
-    /// claim.
+    /// A new reminder. All reminders up to the batch `settled` were sent. `claimed` is the time at which this daemon
+    /// learned of the claim.
     case reminder(Reminder, settled: Int, claimed: MonotonicTime)
-    /// All of a device's reminders whose task has not started, in firing order. There are no others up to the claim
-    /// `newest`.
+    /// All of a device's reminders whose task hasn't started, in firing order. Up to the claim `newest`, the device has
+    /// no others.
     case caughtUp([Reminder], newest: Int, claimed: MonotonicTime)
     case slots(ChangedSlots)
     /// One of the device's own slots has changed.
@@ -30,18 +30,19 @@ enum StreamMessage: Message {
     case erased
 }
 
-/// Slots that have opened or closed, in order.
+/// The slots that have opened or closed, in order of time.
 struct ChangedSlots: Sendable {
     let slots: [Instant]
-    /// The devices that know of some of the changes.
+    /// The devices that already know of changes, with the slots of these changes.
     let known: [DeviceID: Set<Instant>]
-    /// The time now, which decides where a moving window is.
+    /// The current time, which decides the position of a moving window.
     let now: Instant
 
-    /// Returns the slots that a stream shows and whose change its device doesn't know, with their events; `nil` if
-    /// there are none. Most streams show one of a few windows.
+    /// Returns the slots to report to a stream, with their events. These are the slots in the stream's window whose
+    /// change its device doesn't know. Returns `nil` if there are none.
     ///
-    /// - Parameter publication: The publication of these slots. The events are encoded once for a loop.
+    /// - Parameter publication: The publication of these slots. Most streams have one of a few windows, so the events
+    ///   of a window are encoded once for a loop.
     func changes(
         for device: DeviceID, showing window: ChangeWindow, as publication: Publication
     ) -> (slots: ArraySlice<Instant>, events: StreamChunk)? {
@@ -54,7 +55,7 @@ struct ChangedSlots: Sendable {
         return (slots[range], publication.form { Pieces() }.piece(of: range, in: slots))
     }
 
-    /// The events, encoded once for all streams that show the same part. On a loop.
+    /// The events, encoded once for all streams that report the same slots. Must be used on one loop.
     private final class Pieces {
         private var pieces: [Range<Int>: StreamChunk] = [:]
 

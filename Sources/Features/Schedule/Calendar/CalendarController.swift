@@ -42,7 +42,7 @@ struct CalendarController: RouteCollection {
         let tag = "\"\(Base64.encodeForURL(try SHA256.digest(calendar).prefix(16)))\""
         let headers = [
             HTTPField("ETag", tag),
-            // Only the calendar program may cache it, and it must ask each time whether the feed has changed.
+            // Only the calendar program may cache the feed, and it must revalidate the feed before each use.
             HTTPField("Cache-Control", "private, no-cache"),
         ]
         guard !request.head.headers.names(entityTag: tag) else { return Response(.notModified, headers: headers) }

@@ -4,9 +4,11 @@ import Wire
 
 extension CalendarFeed {
     private static let name = "Let's Switch"
-    /// How often programs should look again: RFC 7986 §5.7, and an older name of the same property.
+    /// The interval at which calendar programs should reload the feed (RFC 7986 §5.7). Older programs read the same
+    /// value from `X-PUBLISHED-TTL`.
     private static let refresh = "PT15M"
-    /// The longest entry in seconds, because the next session may follow. The room may stay open longer.
+    /// The maximum length of an entry, in seconds. A longer entry could overlap the next session, although the room may
+    /// stay open longer.
     private static let longestEntry = 3600
     private static let shortestEntry = 60
 
@@ -35,7 +37,7 @@ extension CalendarFeed {
         let length = max(Self.shortestEntry, min(open, Self.longestEntry))
         let lead = max(0, entry.startsAt.seconds - entry.remindsAt.seconds)
         calendar.component("VEVENT") { event in
-            // RFC 7986 §5.3: a UUID and nothing else.
+            // The UID is a UUID and nothing else (RFC 7986 §5.3).
             event.property("UID", entry.taskId.text)
             event.property("DTSTAMP", CalendarText.instant(revisedAt))
             event.property("LAST-MODIFIED", CalendarText.instant(revisedAt))
@@ -54,7 +56,8 @@ extension CalendarFeed {
         }
     }
 
-    /// §3.6 requires at least one component. This one isn't shown.
+    /// Writes a time zone to a feed without entries, because RFC 5545 §3.6 requires at least one component. Calendar
+    /// programs don't show it.
     private static func writeZone(to calendar: inout CalendarText) {
         calendar.component("VTIMEZONE") { zone in
             zone.property("TZID", "UTC")

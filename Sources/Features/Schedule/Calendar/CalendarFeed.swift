@@ -14,13 +14,13 @@ package struct CalendarFeed: Sendable, Hashable {
         let isPaired: Bool
         let startsAt: Instant
         let remindsAt: Instant
-        /// When the task's room closes.
+        /// The time at which the task's room closes.
         let closesAt: Instant
     }
 
-    /// How often the feed was found changed.
+    /// The number of times that the feed was found changed.
     let revision: Int
-    /// When the feed was last found changed.
+    /// The time at which the feed was last found changed.
     let revisedAt: Instant
     /// The entries in order of time.
     let entries: [Entry]
@@ -31,7 +31,7 @@ package struct CalendarSecret: Sendable, Hashable {
     private static let byteCount = 18
     private static let fileExtension = ".ics"
 
-    /// 24 characters of base64url.
+    /// The secret: 24 characters of base64url.
     package let text: String
 
     /// Returns a new secret.

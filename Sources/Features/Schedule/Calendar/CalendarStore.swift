@@ -44,7 +44,7 @@ package struct CalendarStore: Sendable {
         _ = try await database.query(Self.revoke, [.text(device.text)], timeout: nil)
     }
 
-    /// Returns `nil` if there is no such feed.
+    /// Returns the feed with this secret, or `nil` if there is none.
     package func read(_ secret: CalendarSecret) async throws -> CalendarFeed? {
         let rows = try await database.query(Self.read, [.text(secret.text)], timeout: nil)
         guard let first = rows.first else { return nil }
@@ -55,7 +55,7 @@ package struct CalendarStore: Sendable {
 }
 
 extension CalendarFeed.Entry {
-    /// Returns `nil` for the row of a feed without tasks.
+    /// Creates an entry from a row. Returns `nil` for the row of a feed without tasks.
     fileprivate init?(_ row: PostgresRow) throws {
         guard let id = try row.optionalUUID("task_id") else { return nil }
         taskId = id

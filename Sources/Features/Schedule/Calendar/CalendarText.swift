@@ -2,7 +2,7 @@ import Domain
 
 /// Writes iCalendar (RFC 5545 §3.1). Lines end in CRLF and are folded after 75 bytes.
 struct CalendarText {
-    /// §3.1: the maximum length of a line without its end.
+    /// The maximum number of bytes in a line without its CRLF (§3.1).
     private static let maxLineBytes = 75
 
     private(set) var bytes: [UInt8] = []
@@ -24,7 +24,7 @@ struct CalendarText {
         line("\(name):\(Self.escaped(value))")
     }
 
-    /// Returns `20261122T090000Z` (§3.3.5). UTC doesn't depend on changes of clocks.
+    /// Returns `20261122T090000Z` (§3.3.5). UTC has no daylight saving time.
     static func instant(_ instant: Instant) -> String {
         instant.description.filter { $0 != "-" && $0 != ":" }
     }
@@ -47,7 +47,7 @@ struct CalendarText {
                 escaped.append("\\")
                 escaped.append("n")
             case "\t": escaped.append(scalar)
-            // §3.1: a control character can't be written.
+            // Control characters aren't allowed (§3.1). A space replaces each.
             case "\0"..."\u{1F}", "\u{7F}": escaped.append(" ")
             default: escaped.append(scalar)
             }
@@ -56,8 +56,8 @@ struct CalendarText {
         return String(escaped)
     }
 
-    /// Writes a line. A folded line continues after a space. Folds never split a character, because some programs
-    /// decode each line alone.
+    /// Writes a line. A folded line continues after a space. A fold never splits a character, because some programs
+    /// decode each line separately.
     private mutating func line(_ text: String) {
         var room = Self.maxLineBytes
         for scalar in text.unicodeScalars {

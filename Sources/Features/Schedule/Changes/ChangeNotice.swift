@@ -9,8 +9,8 @@ import Wire
 /// Devices are array elements instead of member names, because `String` treats some ids with different bytes as the
 /// same key.
 enum ChangeNotice {
-    /// PostgreSQL accepts less than 8,000 bytes. The longest change (sixteen devices of 128 escaped scalars each)
-    /// doesn't fit. Its devices are then left out.
+    /// The maximum length of a notification. PostgreSQL accepts less than 8,000 bytes. A change longer than half of
+    /// this, such as one with sixteen devices of 128 escaped scalars each, is sent without its devices.
     static let maximumBytes = 7900
 
     private struct Content: Decodable {
@@ -20,12 +20,13 @@ enum ChangeNotice {
             let all: Bool
         }
 
-        /// The beginning of the text already told the origin. Without the member it isn't a notification.
+        /// Only decoded because a notification without this member is invalid. Own notifications are recognised by the
+        /// beginning of their text.
         let origin: String
         let changes: [Change]
     }
 
-    /// Takes as many changes as fit; nil if there are none.
+    /// Removes as many changes as fit, and returns their notification. Returns `nil` if there are no changes.
     static func take(from gathered: inout GatheredChanges, origin: String) -> String? {
         var bytes = Array(head(origin).utf8)
         var count = 0
@@ -60,10 +61,11 @@ enum ChangeNotice {
         return json.bytes
     }
 
-    /// Nil for an invalid notification, and for one of this origin. Any user of the database can send one, so its
-    /// content is checked.
+    /// Returns the changes of a notification from another daemon. Returns `nil` if the notification is invalid or comes
+    /// from `origin`. Any user of the database can send notifications, so the content is checked.
     static func decode(_ payload: String, unlessFrom origin: String) -> [GatheredChange]? {
-        // Own notifications come back, and a single daemon has no others. They aren't decoded.
+        // PostgreSQL also returns a daemon's own notifications to it. A single daemon receives no others. They are
+        // recognised without decoding.
         guard !payload.utf8.starts(with: head(origin).utf8),
             let content = try? JSONDecoder().decode(Content.self, from: Data(payload.utf8))
         else { return nil }

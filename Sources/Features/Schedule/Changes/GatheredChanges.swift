@@ -3,11 +3,11 @@ import Domain
 /// The changes of a slot since the last report.
 struct GatheredChange: Equatable, Sendable {
     let slot: Instant
-    /// The owners of the changed tasks. They are notified at once.
+    /// The owners of the changed tasks. They are notified without delay.
     var devices: [DeviceID]
-    /// The devices that were notified of every change, and needn't be notified with all others.
+    /// The devices that were notified of every change. They are left out when all others are notified.
     var known: [DeviceID]
-    /// Whether the change also concerns everyone who looks at the slot.
+    /// Whether the change also concerns every other device that shows the slot.
     var concernsAll: Bool
 
     init(slot: Instant, devices: [DeviceID], concernsAll: Bool) {
@@ -18,12 +18,13 @@ struct GatheredChange: Equatable, Sendable {
     }
 }
 
-/// Changes that wait to be reported together, one per slot. A value.
+/// Changes that wait to be reported together, one per slot. A value type.
 package struct GatheredChanges {
-    /// The maximum number of waiting slots. Further changes aren't reported. They are only hints: a reader loads the
-    /// whole day when it looks at it.
+    /// The maximum number of waiting slots. Changes of further slots aren't reported. Changes are only hints: a reader
+    /// loads the whole day when the user looks at it.
     package static let limit = 10_000
-    /// The maximum number of devices listed with a slot. With more, the change is reported to everyone.
+    /// The maximum number of devices listed with a slot. A change with more devices is reported to all devices that
+    /// show the slot.
     static let devicesPerSlot = 16
 
     private var changes: [Instant: GatheredChange] = [:]
@@ -47,7 +48,7 @@ package struct GatheredChanges {
         changes[change.slot] = gathered
     }
 
-    /// Takes all changes. Returns the devices that already know of the change, for each slot.
+    /// Removes and returns all changes: each slot with the devices that already know of its change.
     mutating func takeAll() -> [Instant: [DeviceID]] {
         defer { changes = [:] }
         return changes.mapValues(\.known)

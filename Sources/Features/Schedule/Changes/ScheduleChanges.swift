@@ -4,28 +4,29 @@ import FoundationEssentials
 import Observability
 import Postgres
 
-/// Reports changes of a day to event streams: to this daemon's directly, and to others' through NOTIFY.
+/// Reports changes of a day to event streams: directly to those of this daemon, and through NOTIFY to those of other
+/// daemons.
 ///
-/// A slot that opens or closes concerns everyone who looks at it. A new title concerns only the two devices. A device
-/// is notified at once of changes to its own tasks; all others are notified of gathered changes.
+/// A slot that opens or closes concerns every device that shows it. A new title concerns only the devices of the task
+/// and its partner. A device is notified without delay of changes to its own tasks. All others are notified of gathered
+/// changes.
 ///
-/// Changes are only hints: a reader that misses one sees it when it loads its day. They are therefore sent after the
-/// commit and together, because a NOTIFY in each registration would make commits wait for each other. Leaving and
-/// moving are rare and concern a partner. The database notifies all daemons of them in the commit
-/// (`SQL/partners.sql`).
+/// Changes are only hints: a reader that misses a change sees it when it loads its day. Changes are therefore gathered
+/// and sent after the commit. A NOTIFY in each registration would make commits wait for each other. Leaving and moving
+/// are rare and concern a partner, so the database notifies all daemons of them in the commit (`SQL/partners.sql`).
 package actor ScheduleChanges {
     package static let channel = "letsswitch_schedule"
-    /// The minimum time between two notifications.
+    /// The minimum time between two notifications of other daemons.
     private static let noticePause = Duration.milliseconds(100)
-    /// The time for which others' changes are gathered for this daemon's streams.
+    /// The time for which changes of slots are gathered before this daemon's streams receive them.
     private static let pause = Duration.milliseconds(20)
     private static let notify = PostgresStatement(name: "notify", sql: "SELECT pg_notify($1, $2)")
 
     private let audience: any DayAudience
     private let send: @Sendable (String) async -> Void
-    /// Identifies own notifications.
+    /// Identifies this daemon's own notifications.
     private let origin: String
-    /// The changes for other daemons, and for streams here.
+    /// Gathered changes: `notices` for other daemons, `hints` for this daemon's streams.
     private var notices = GatheredChanges()
     private var hints = GatheredChanges()
     private var noticeWork: Task<Void, Never>?
@@ -65,7 +66,7 @@ package actor ScheduleChanges {
         spread(slots.map { GatheredChange(slot: $0, devices: [], concernsAll: true) })
     }
 
-    /// Reports that something else of the devices' own slot has changed.
+    /// Reports any other change of the devices' own slot.
     package func dayChanged(of devices: [DeviceID], at start: Instant) {
         spread([GatheredChange(slot: start, devices: devices, concernsAll: false)])
     }
@@ -76,7 +77,7 @@ package actor ScheduleChanges {
         if noticeWork == nil, !notices.isEmpty { noticeWork = Task { await self.notifyDaemons() } }
     }
 
-    /// Handles a notification of another daemon, or an own one.
+    /// Handles a notification, which may be this daemon's own.
     package func receive(_ payload: String) {
         guard !audience.isEmpty, let changes = ChangeNotice.decode(payload, unlessFrom: origin) else { return }
         gather(changes)

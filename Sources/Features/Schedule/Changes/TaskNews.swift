@@ -10,9 +10,11 @@ struct TaskNews: Sendable {
     let plan: any ReminderPlan
     let outbox: any EventOutbox
 
-    /// Reports a registration. If a task with a changed title has found a partner, the caller counts that.
+    /// Reports a registration. Doesn't count a match if a repeated request changed the title and found a partner. The
+    /// caller counts it.
     ///
-    /// - Returns: The task, and whether it is new. - Throws: The refusal.
+    /// - Returns: The task, and whether it is new.
+    /// - Throws: The refusal.
     func registered(_ outcome: RegistrationOutcome) async throws(RequestError) -> (task: TaskResponse, isNew: Bool) {
         switch outcome {
         case .created(let task, let change):
@@ -41,7 +43,7 @@ struct TaskNews: Sendable {
         _ outcome: PartingOutcome, as done: ScheduleMetrics.TaskOutcome
     ) async throws(RequestError) -> TaskResponse {
         switch outcome {
-        // The commit notifies every daemon whose days have changed.
+        // The database has already notified every daemon of the changed days in the commit.
         case .done(let task, _, let newMatches):
             metrics.tasks.add(done)
             metrics.pairs.add(newMatches)
@@ -81,9 +83,9 @@ struct TaskNews: Sendable {
         ]
     }
 
-    // MARK: Of series
+    // MARK: Series
 
-    /// Reports the tasks of a series, like those that people register.
+    /// Reports the tasks of a series in the same way as tasks that users register.
     func seriesChanged(_ tasks: SeriesTasks) async {
         guard !tasks.isEmpty else { return }
         metrics.tasks.add(.registered, tasks.made.count)
@@ -110,7 +112,7 @@ struct TaskNews: Sendable {
 package protocol ReminderPlan: Sendable {
     /// Reports that a task was registered or moved.
     ///
-    /// - Parameter epoch: When its reminder is due, in epoch seconds.
+    /// - Parameter epoch: When the task's reminder is due, in epoch seconds.
     func registered(dueAt epoch: Double) async
 
     /// Throws the refusal of new tasks while this daemon can't send reminders.

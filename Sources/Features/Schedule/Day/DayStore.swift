@@ -2,8 +2,8 @@ import Domain
 import FoundationEssentials
 package import Postgres
 
-/// A device's day in the database. One statement, and SQL/days.sql decides what the day contains. Throws like
-/// ``ScheduleStore``.
+/// A device's day in the database. Every operation is one statement, and SQL/days.sql decides what the day contains.
+/// Throws like ``ScheduleStore``.
 package struct DayStore: Sendable {
     /// The names of the statements, for metrics.
     package static let statementNames = [day.name]

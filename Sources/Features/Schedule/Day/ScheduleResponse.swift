@@ -5,9 +5,9 @@ package import Wire
 /// A device's day in order of time.
 package struct ScheduleResponse: Hashable, Sendable {
     package struct Slot: Hashable, Sendable {
-        /// The time of day in the day's zone, such as `09:00`.
+        /// The start as a time of day in the day's time zone, such as `09:00`.
         package let key: String
-        /// The id of the task, or a random one.
+        /// The id of the device's own task. Random for a slot without one.
         package let id: UUID
         package let title: String
         package let hasOwnTask: Bool
@@ -62,7 +62,7 @@ extension ScheduleResponse.Slot {
     }
 }
 
-/// The outcome of a request for a day.
+/// The result of a request for a day.
 package enum ScheduleOutcome: Hashable, Sendable {
     case day(ScheduleResponse)
     case refused(RequestError)

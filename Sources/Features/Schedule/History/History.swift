@@ -2,21 +2,21 @@ package import Domain
 package import FoundationEssentials
 import Wire
 
-/// A device's last weeks, for the device only: `GET /history`.
+/// The tasks of a device's last weeks and how they went, for this device only: `GET /history`.
 package struct History: Hashable, Sendable {
     /// The outcome of a task.
     package enum Outcome: String, Sendable {
-        /// The person reported the start, or came to the room.
+        /// The user reported the start, or came to the room.
         case kept
-        /// The person didn't, and the partner had left.
+        /// The user didn't do either, and the partner had left.
         case dissolved = "letDown"
         case missed
     }
 
-    /// Whether the person came to the task's room.
+    /// Whether the user came to the task's room.
     package enum Attendance: String, Sendable {
         case came
-        /// Came after the start.
+        /// The user came after the start.
         case late
         case absent
     }
@@ -27,13 +27,13 @@ package struct History: Hashable, Sendable {
         package let startTime: String
         package let timeZone: String
         package let startsAt: Instant
-        /// When the person reported the start.
+        /// The time at which the user reported the start. `nil` if the user didn't.
         package let startedAt: Instant?
-        /// `nil` while the room is open.
+        /// The outcome. `nil` while the room is open.
         package let outcome: Outcome?
         /// Whether the partner left or didn't come.
         package let wasDissolved: Bool
-        /// `nil` while the room is open.
+        /// The attendance. `nil` while the room is open.
         package var attendance: Attendance?
         /// The partner's title. `nil` without a partner or if the partner was erased.
         package var partnerTask: String?
@@ -46,8 +46,7 @@ package struct History: Hashable, Sendable {
 
     package var timesDissolved: Int { entries.count { $0.wasDissolved } }
 
-    /// The number of kept tasks in a row, up to the latest. A task that the partner let down neither counts nor ends
-    /// the row.
+    /// The number of kept tasks in a row, up to the latest. A task whose partner left neither counts nor ends the row.
     package var streak: Int {
         var streak = 0
         for entry in entries {

@@ -20,9 +20,9 @@ package struct HistoryStore: Sendable {
         self.database = database
     }
 
-    /// Records that the person has started.
+    /// Records that the user has started the task.
     ///
-    /// - Throws: Also the refusal: there is no such task, or it is too early.
+    /// - Throws: A refusal if there is no such task or if it is too early, or `PostgresError`.
     package func markStarted(_ task: OwnTask) async throws -> TaskResponse {
         let rows = try await database.query(
             Self.markStarted, [.text(task.device.text), .text(task.id.text)], timeout: nil)

@@ -27,7 +27,7 @@ struct InvitationController: RouteCollection {
             token: request.parameters["token"] ?? "", request.body, zones: await zones.names())
         try await news.plan.checkWorking()
         let outcome = try await schedule.accept(asked)
-        // A task that the device already had now has a partner.
+        // A repeated request matched a task that the device already had.
         if case .retitled(let task, _) = outcome, task.isPaired { news.metrics.pairs.add() }
         let (task, isNew) = try await news.registered(outcome)
         return .json(task.json(publicURL: publicURL), status: isNew ? .created : .ok)

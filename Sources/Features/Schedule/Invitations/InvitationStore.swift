@@ -22,7 +22,7 @@ package struct InvitationStore: Sendable {
         self.database = database
     }
 
-    /// Returns the invitation. Throws the reason if it can't be accepted.
+    /// Returns the invitation. Throws a refusal with the reason if it can't be accepted.
     package func read(_ token: InvitationToken) async throws -> Invitation {
         let row = try await database.query(Self.read, [.text(token.text)])[0]
         switch try row.optionalString("problem") {
@@ -40,13 +40,13 @@ package struct InvitationStore: Sendable {
 
     /// Returns at most `limit` tasks whose guests haven't come in time. Tasks whose lead is still ahead come first.
     ///
-    /// - Parameter failed: Tasks that aren't returned.
+    /// - Parameter failed: Tasks to leave out.
     package func lapsed(limit: Int = 100, but failed: some Collection<UUID> = []) async throws -> [UUID] {
         try await database.query(Self.lapsed, [.integer(limit), .uuidArray(failed.map { $0 })], timeout: nil)
             .map { try $0.uuid("id") }
     }
 
-    /// Lets such a task wait for anyone.
+    /// Makes a task whose guest didn't come wait for any partner.
     ///
     /// - Returns: Whether another task was waiting, which is now the partner.
     package func free(_ task: UUID) async throws -> Bool {

@@ -21,8 +21,8 @@ package struct PageController: RouteCollection {
     }
 }
 
-/// Prepares the page's files when the first browser asks. A daemon without browsers doesn't load OpenSSL and zlib for
-/// them, which take two megabytes.
+/// Prepares the page's files at the first request. A daemon without browsers doesn't load OpenSSL and zlib for the
+/// page. They take two megabytes.
 actor PageAssetCache {
     private let facts: PageFacts
     private var ready: PageAssets?

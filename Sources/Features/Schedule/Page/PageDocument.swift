@@ -7,7 +7,7 @@ package struct PageFacts: Sendable {
     let lead: Duration
     /// The time after the start at which the room closes.
     let roomDuration: Duration
-    /// How long after the start a waiting person may be joined.
+    /// The time after the start for which a waiting user may still be joined.
     let lateJoin: Duration
     /// Whether browsers can subscribe to Web Push.
     let offersPush: Bool
@@ -25,12 +25,12 @@ package struct PageFacts: Sendable {
     }
 }
 
-/// The page's HTML as it is sent. It includes the style sheet, so that the browser can paint after the first answer,
-/// and the settings.
+/// The page's HTML as it is sent. It includes the settings and the style sheet, so that the browser can paint after the
+/// first answer.
 struct PageDocument: Sendable {
     let html: [UInt8]
-    /// The Content Security Policy (Level 3), which limits what the page can load. It also applies to the service
-    /// worker, so it must allow what the worker fetches.
+    /// The Content Security Policy (Level 3), which limits what the page can load. The policy also applies to the
+    /// service worker, so it must allow what the worker fetches.
     let contentSecurityPolicy: String
 
     /// - Throws: ``CryptoError`` if SHA-256 is unavailable.

@@ -15,7 +15,7 @@ struct PageWorker: Sendable {
     /// - Throws: ``CryptoError`` if SHA-256 is unavailable.
     init(script: [UInt8], notice: [UInt8], quote: [UInt8], document: PageAsset, files: [String: PageAsset]) throws {
         let parts = [("/", document)] + files.sorted { $0.key < $1.key }.map { ("/page/\($0.key)", $0.value) }
-        // Another build or other settings give another name, so the cache is filled again.
+        // The name depends on the build and the settings. A new name makes the browser fill its cache again.
         let build = try SHA256.digest(parts.flatMap { path, asset in Array("\(path) \(asset.digest)\n".utf8) })
         let paths = parts.map { path, _ in "'\(path)'" }.joined(separator: ", ")
         let text = ScriptBundle.join([quote, notice, script])

@@ -2,19 +2,19 @@ import Basics
 package import Observability
 import Postgres
 
-/// Reports rematches that this daemon missed while its connection for notifications was lost or the database was
-/// unavailable. A repeated report is harmless.
+/// Publishes rematches that this daemon missed while its connection for notifications was lost or the database was
+/// unavailable. Publishing a rematch twice is harmless.
 package actor MissedRematches {
-    /// The longest time until a lost connection is noticed.
+    /// The longest time until this daemon notices a lost connection.
     private static let margin = Duration.seconds(60)
 
     private let store: RematchStore
     private let log: Log
     private let publish: @Sendable (Rematch) -> Void
-    /// Since when notifications may be missing.
+    /// The time since which notifications may be missing. `nil` if none are.
     private var lostAt: MonotonicTime?
 
-    /// - Parameter publish: Handles a rematch.
+    /// - Parameter publish: Publishes a rematch to this daemon's rooms and streams.
     package init(store: RematchStore, log: Log, publish: @escaping @Sendable (Rematch) -> Void) {
         self.store = store
         self.log = log
@@ -25,7 +25,7 @@ package actor MissedRematches {
         lostAt = lostAt ?? .now()
     }
 
-    /// Reads missed rematches, after notifications work again.
+    /// Publishes missed rematches. Called when notifications work again.
     package func listening() async {
         guard let since = lostAt else { return }
         lostAt = nil
@@ -34,7 +34,7 @@ package actor MissedRematches {
                 publish(rematch)
             }
         } catch {
-            // Tries again with the next connection.
+            // The next connection tries again.
             lostAt = lostAt.map { min($0, since) } ?? since
             if let error = error as? PostgresError, error.isUnavailable { return }
             log.error("failed to read rematched pairs", ["error": .string("\(error)")])

@@ -2,9 +2,10 @@ import Domain
 import FoundationEssentials
 package import Postgres
 
-/// Cancels and moves tasks that may have a partner. Every operation is one statement; SQL/partners.sql and moves.sql decide.
+/// Cancels and moves tasks that may have a partner. Every operation is one statement, and SQL/partners.sql and
+/// moves.sql decide.
 ///
-/// Throws like ``ScheduleStore``. A statement that a conflict aborted is repeated.
+/// Throws like ``ScheduleStore``. A statement that was aborted by a conflict is repeated.
 ///
 ///     NOTIFY letsswitch_dissolved  payload: a room whose match was dissolved
 package struct PartnerStore: Sendable {
@@ -32,7 +33,7 @@ package struct PartnerStore: Sendable {
         return try outcome(rows, whenDone: "left")
     }
 
-    /// Moves a task to another slot, completely or not at all.
+    /// Moves a task to another slot, or leaves it unchanged if the move is refused.
     package func move(_ request: MoveRequest) async throws -> PartingOutcome {
         let zone: PostgresParameter = request.timeZone.map { .text($0) } ?? .null
         let rows = try await database.query(

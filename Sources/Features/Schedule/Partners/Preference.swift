@@ -2,7 +2,7 @@ package import Domain
 package import FoundationEssentials
 package import Wire
 
-/// A partner that a device would like to have again, as the device knew the partner.
+/// A partner that a device would like to have again, described by the partner's task.
 package struct Preference: Sendable, Hashable {
     package let id: UUID
     /// The title and the start of the partner's task.

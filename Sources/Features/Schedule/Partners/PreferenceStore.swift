@@ -5,7 +5,7 @@ package import Postgres
 /// The partners that devices would like to have again. Every operation is one statement, and SQL/preferences.sql
 /// decides.
 package struct PreferenceStore: Sendable {
-    /// The maximum number per device.
+    /// The maximum number of preferences of a device.
     static let perDevice = 1_000
     /// The number of preferences on a page.
     package static let pageCount = 100
@@ -27,7 +27,7 @@ package struct PreferenceStore: Sendable {
         self.storage = storage
     }
 
-    /// Prefers the partner of this task.
+    /// Stores a preference for the partner of this task.
     package func prefer(_ task: OwnTask) async throws -> (preference: Preference, isNew: Bool) {
         let room = storage.room(for: .preferences)
         let row = try await storage.using(room) {
@@ -63,9 +63,9 @@ package struct PreferenceStore: Sendable {
         }
     }
 
-    /// Returns preferences, the latest first.
+    /// Returns a page of preferences, the latest first.
     ///
-    /// - Parameter last: The page begins after this one.
+    /// - Parameter last: The last preference of the previous page. `nil` for the first page.
     /// - Returns: A page, and whether there may be more.
     package func preferences(
         of device: DeviceID, before last: UUID? = nil

@@ -3,10 +3,10 @@ package import FoundationEssentials
 import Rooms
 package import Wire
 
-/// A task moved to another room, because its partner didn't come or its person wasn't there in time. Sent to the old
+/// A task's move to another room, because its partner didn't come or its user wasn't there in time. Sent to the old
 /// room and to the device's streams.
 package struct Rematch: Message, Hashable {
-    /// The old room, which is closed. `nil` if there was none.
+    /// The old room, which is closed. `nil` if the task had none.
     package let from: UUID?
     package let device: DeviceID
     package let startsAt: Instant
@@ -48,8 +48,8 @@ extension Rematch {
         let partnerTask: String?
     }
 
-    /// Reads a notification of `schedule.notify_rematched`. Returns `nil` for other text, because anyone with access to
-    /// the database can notify, and for an erased person.
+    /// Reads a notification of `schedule.notify_rematched`. Returns `nil` for an erased user and for other text,
+    /// because anyone with access to the database can notify.
     package init?(notification: String) {
         guard let content = try? JSONDecoder().decode(Content.self, from: Data(notification.utf8)),
             let device = content.device, let startsAt = Instant(checked: content.startsAt)

@@ -2,8 +2,8 @@ package import Domain
 import FoundationEssentials
 package import Postgres
 
-/// Finds new partners for people whose partners didn't come. Every operation is one statement; SQL/absence.sql decides.
-/// Throws `PostgresError`.
+/// Finds new partners for users whose partners didn't come. Every operation is one statement, and SQL/absence.sql
+/// decides. Throws `PostgresError`.
 ///
 ///     NOTIFY letsswitch_rematched  payload: a ``Rematch``
 package struct RematchStore: Sendable {
@@ -24,7 +24,7 @@ package struct RematchStore: Sendable {
 
     private let database: PostgresClient
     private let settings: ScheduleSettings
-    /// A person who lost the connection within this time still counts as present.
+    /// The time after a lost connection for which its user still counts as present.
     private let grace: Duration
 
     package init(database: PostgresClient, settings: ScheduleSettings, grace: Duration) {
@@ -33,25 +33,26 @@ package struct RematchStore: Sendable {
         self.grace = grace
     }
 
-    /// Returns how long it takes until a person may be found alone, or a guest absent. Returns `nil` if nothing is
-    /// expected.
+    /// Returns the time until a user may be alone, or a guest absent. Returns `nil` if neither is expected.
     func next() async throws -> Duration? {
         let times = Self.seconds(settings.noShowAfter, settings.lateJoinWindow)
         return try await database.query(Self.next, times, timeout: nil)[0].optionalDouble("seconds")
             .map { .seconds(max(0, $0)) }
     }
 
-    /// Returns the slots in which someone waits who can be matched or joined late.
+    /// Returns the slots with a waiting user who can be matched or joined late.
     package func slots() async throws -> [Instant] {
         try await database.query(Self.slots, times, timeout: nil).map { try $0.instant("starts_at") }
     }
 
+    /// Finds new partners for the users of a slot.
+    ///
     /// - Returns: The number of matches made.
     package func rematch(_ slot: Instant) async throws -> Int {
         try await database.query(Self.rematch, [.integer(slot.seconds)] + times, timeout: nil)[0].integer("pairs")
     }
 
-    /// Returns the rematches of the last `age`, the oldest first, for daemons that may have missed them.
+    /// Returns the rematches of the last `age`, the oldest first. Used by daemons that may have missed them.
     package func recent(within age: Duration) async throws -> [Rematch] {
         try await database.query(Self.recent, Self.seconds(age), timeout: nil).compactMap {
             Rematch(notification: try $0.string("notification"))

@@ -13,7 +13,7 @@ package struct Series: Hashable, Sendable {
     package let id: UUID
     package let device: DeviceID
     package let title: String
-    /// Its title from a day on that is later than its existing tasks.
+    /// The title from a later day on, after the existing tasks. `nil` if the title doesn't change.
     package let later: LaterTitle?
     package let startTime: WallTime
     package let timeZone: String

@@ -22,7 +22,7 @@ struct SeriesController: RouteCollection {
     @Sendable private func begin(_ request: Request) async throws -> Response {
         let asked = try SeriesRequest.decode(request.body, zones: await zones.names())
         try await news.plan.checkWorking()
-        // The route has paid for one registration. A series pays for each of its tasks too.
+        // The route's rate has counted one registration. Each task of a series counts, too.
         let most = store.mostTasks(of: asked)
         if let seconds = request.wait(for: .registration, times: most) {
             throw RequestError.tooManyRegistrations(retryAfter: seconds)

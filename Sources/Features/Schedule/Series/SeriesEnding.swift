@@ -7,8 +7,10 @@ struct SeriesEnding: Sendable {
     let partners: PartnerStore
     let news: TaskNews
 
+    /// Ends the series and cancels its tasks.
+    ///
     /// - Parameter leaves: Whether tasks with a partner are cancelled, too.
-    /// - Returns: The series with the tasks that stay.
+    /// - Returns: The series with the remaining tasks.
     func end(_ asked: OwnSeries, leaves: Bool) async throws -> Series {
         if leaves {
             // The series is deleted last, so a repeated request can continue after an interruption.

@@ -1,14 +1,14 @@
 package import Domain
 package import FoundationEssentials
 
-/// `POST /series`.
+/// The body of `POST /series`.
 package struct SeriesRequest: Hashable, Sendable {
     package let device: DeviceID
     package let title: String
     package let startTime: WallTime
     package private(set) var timeZone: String
     package let days: Weekdays
-    /// The last day; nil for no end.
+    /// The last day. `nil` if the series has no end.
     package let until: CalendarDate?
 
     package init(
@@ -23,7 +23,7 @@ package struct SeriesRequest: Hashable, Sendable {
         self.until = until
     }
 
-    /// Throws `invalid_request`, naming the member.
+    /// Throws `invalid_request` that names the member.
     package static func decode(_ body: [UInt8], zones: TimeZoneNames) throws(RequestError) -> SeriesRequest {
         var request = try RequestFields.decode(SeriesRequest.self, from: body)
         request.timeZone = try zones.known(request.timeZone)
@@ -46,11 +46,11 @@ extension SeriesRequest: Decodable {
     }
 }
 
-/// `POST /series/{id}`: a new title from a day on.
+/// The body of `POST /series/{id}`: a new title from a day on.
 package struct SeriesRenaming: Hashable, Sendable {
     package let series: OwnSeries
     package let title: String
-    /// Nil for today.
+    /// The first day with the new title. `nil` for today.
     package let from: CalendarDate?
 
     package init(series: OwnSeries, title: String, from: CalendarDate? = nil) {
@@ -59,7 +59,7 @@ package struct SeriesRenaming: Hashable, Sendable {
         self.from = from
     }
 
-    /// Throws `invalid_request`, naming the member.
+    /// Throws `invalid_request` that names the member.
     package static func decode(id: String, _ body: [UInt8]) throws(RequestError) -> SeriesRenaming {
         let body = try RequestFields.decode(Body.self, from: body)
         return SeriesRenaming(
@@ -90,7 +90,7 @@ package struct OwnSeries: Hashable, Sendable {
         self.device = device
     }
 
-    /// Reads path and query; the id ignores case. Throws `invalid_request`, naming the member.
+    /// Reads the path and the query. The id may have either case. Throws `invalid_request` that names the member.
     package init(id: String, deviceId: String?) throws(RequestError) {
         guard let id = UUID(text: id) else { throw .invalid("id", "must be the UUID of a series") }
         self.init(id: id, device: try DeviceID(deviceId))

@@ -2,14 +2,14 @@ package import Domain
 import FoundationEssentials
 package import Postgres
 
-/// Series in the database. Every change is one statement; SQL/series.sql decides.
+/// Series in the database. Every change is one statement, and SQL/series.sql decides.
 ///
-/// Throws as ``ScheduleStore`` does, and refusals.
+/// Throws a refusal as `RequestError`, and otherwise throws like ``ScheduleStore``.
 package struct SeriesStore: Sendable {
-    /// The statements' names in metrics.
+    /// The names of the statements, for metrics.
     package static let statementNames = Statement.all.map(\.name)
 
-    /// Each is one statement and one transaction.
+    /// The statements. Each runs in a transaction of its own.
     private enum Statement {
         static let all = [begin, rename, end, list, extendNext]
 
@@ -77,12 +77,12 @@ package struct SeriesStore: Sendable {
         let own = try await list(of: request.device).first {
             $0.startTime == request.startTime && $0.timeZone == request.timeZone && $0.days == request.days
         }
-        // It may have ended meanwhile.
+        // The series may have ended meanwhile.
         guard let own else { throw try refusal("no_such_series") }
         return SeriesBeginning(series: own, isNew: code == "begun", tasks: changes)
     }
 
-    /// The number of tasks that a new series makes at once, at most.
+    /// Returns the maximum number of tasks that a new series creates at once.
     package func mostTasks(of request: SeriesRequest) -> Int {
         min(request.days.names.count * ((settings.seriesDays + 7) / 7), settings.seriesDays + 1)
     }
@@ -118,9 +118,9 @@ package struct SeriesStore: Sendable {
         return (own, try SeriesTasks(rows))
     }
 
-    /// Creates the next tasks of one series, if any is due.
+    /// Creates the next tasks of one series, if any are due.
     ///
-    /// - Returns: Nil if none is due now.
+    /// - Returns: `nil` if none are due now.
     package func extendNext() async throws -> SeriesTasks? {
         let rows = try await rows(
             Statement.extendNext,
@@ -147,7 +147,7 @@ package struct SeriesStore: Sendable {
 
     private func seconds(_ duration: Duration) -> PostgresParameter { .double(duration / .seconds(1)) }
 
-    /// Throws for an unknown code.
+    /// Returns the answer for a refusal's code. Throws for an unknown code.
     private func refusal(_ code: String) throws -> RequestError {
         switch code {
         case "no_such_series":

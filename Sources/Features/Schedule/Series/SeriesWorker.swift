@@ -4,10 +4,10 @@ import Postgres
 
 /// Creates the tasks of series in advance, each day at a quiet hour, one series at a time.
 ///
-/// Several daemons may do this on one database: they skip a series that another one is working on. Series that none
-/// handles in its hour, because of an outage, are handled by the next daemon that is available.
+/// Several daemons may do this on one database. A daemon skips a series that another daemon is working on. If an outage
+/// prevents this in a series' hour, the next available daemon does it.
 package actor SeriesWorker: Service {
-    /// The pause between two series, for other work.
+    /// The pause between two series, which leaves the database free for other work.
     private static let pause = Duration.milliseconds(10)
     /// The interval of checks for a due series.
     private static let interval = Duration.seconds(60)
@@ -19,8 +19,8 @@ package actor SeriesWorker: Service {
     private var isStopped = false
 
     /// - Parameters:
-    /// - store: Uses a pool other than the scheduler's, because series may block its connections.
-    /// - made: Receives the created tasks.
+    ///   - store: Uses a pool other than the scheduler's, because these statements may wait for locks.
+    ///   - made: Receives the created tasks.
     package init(
         store: SeriesStore, log: Log, made: @escaping @Sendable (SeriesTasks) async -> Void
     ) {
@@ -42,7 +42,7 @@ package actor SeriesWorker: Service {
         await timer.wake()
     }
 
-    /// Returns whether there may be more.
+    /// Returns whether more series may be due.
     private func extendNext() async -> Bool {
         do {
             guard let tasks = try await store.extendNext() else { return false }

@@ -1,11 +1,11 @@
 package import Domain
 package import Postgres
 
-/// The tasks in the database. Every operation is one statement, so one round trip and one transaction. The SQL (SQL/)
-/// decides, and this type turns its answers into values.
+/// Tasks in the database. Every operation is one statement, so it takes one round trip and one transaction. The SQL
+/// functions (SQL/) decide, and this type turns their answers into values.
 ///
-/// Throws `PostgresError`. `RequestError(_:)` turns an unavailable database into `503`. After an unknown outcome, the
-/// client may ask again: a repeat is harmless.
+/// Throws `PostgresError`. `RequestError(_:)` turns an unavailable database into `503`. If the outcome is unknown, the
+/// client may repeat the request without harm.
 package struct ScheduleStore: Sendable {
     /// The names of the statements, for metrics.
     package static let statementNames = Statement.all.map(\.name)
@@ -33,8 +33,8 @@ package struct ScheduleStore: Sendable {
         self.storage = storage
     }
 
-    /// Returns the time zones that requests may name. Called once at start, because PostgreSQL reads 1,200 files for
-    /// it.
+    /// Returns the time zones that requests may name. Called only once, at start, because PostgreSQL reads 1,200 files
+    /// for this query.
     package func timeZoneNames() async throws -> TimeZoneNames {
         let rows = try await database.query(Statement.timeZoneNames, [], timeout: nil)
         return TimeZoneNames(try rows.map { try $0.string("name") })

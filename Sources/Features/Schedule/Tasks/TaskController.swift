@@ -24,7 +24,7 @@ struct TaskController: RouteCollection {
         let asked = try TaskRequest.decode(request.body, zones: await zones.names())
         try await news.plan.checkWorking()
         let outcome = try await store.register(asked)
-        // After the start, this outcome isn't only a new title: the repeated request has found a partner.
+        // After the start, a retitled task with a partner means that the repeated request has found this partner.
         if case .retitled(let task, _) = outcome, task.isPaired,
             Double(task.startsAt.seconds) <= Date().timeIntervalSince1970
         {

@@ -2,19 +2,19 @@ import Basics
 import Domain
 import Features
 
-/// The time zones that requests may name. They are read from the database when the daemon starts. Any thread.
+/// The time zones that requests may name. Read from the database when the daemon starts. May be used on any thread.
 final class TimeZoneDirectory: Sendable {
     private let store: ScheduleStore
     private let database: any DatabaseReadiness
     private let known = Locked<TimeZoneNames?>(nil)
 
-    /// - Parameter store: Uses a pool other than that of requests.
+    /// - Parameter store: Uses another pool than requests do.
     init(store: ScheduleStore, database: any DatabaseReadiness) {
         self.store = store
         self.database = database
     }
 
-    /// Reads the names, before the first request is answered.
+    /// Reads the names. Called before the daemon answers its first request.
     func read() async throws {
         let names = try await store.timeZoneNames()
         known.withLock { $0 = names }

@@ -1,14 +1,14 @@
 package import Domain
 import Wire
 
-/// The token of an invitation. Whoever has it may become the partner. The database computes it from the task
+/// The token of an invitation. Anyone who has the token may become the partner. The database computes it from the task
 /// (SQL/invitations.sql).
 package struct InvitationToken: Hashable, Sendable {
     private static let characterCount = 32
 
     package let text: String
 
-    /// Returns `nil` if the text is no token.
+    /// Creates a token from text. Returns `nil` if the text isn't a token.
     package init?(_ text: String) {
         guard text.utf8.count == Self.characterCount,
             text.utf8.allSatisfy({
@@ -19,7 +19,7 @@ package struct InvitationToken: Hashable, Sendable {
         self.text = text
     }
 
-    /// Reads a path. Throws `no_such_invitation`.
+    /// Reads the token from a path. Throws `no_such_invitation` if it isn't a token.
     package init(path text: String) throws(RequestError) {
         guard let token = InvitationToken(text) else { throw .invitation("no_such_invitation") }
         self = token

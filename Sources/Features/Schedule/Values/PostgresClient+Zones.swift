@@ -9,7 +9,7 @@ extension PostgresClient {
         do {
             return try await query(statement, parameters, timeout: nil)
         } catch let error as PostgresError where error.kind == .server(sqlState: "22023") {
-            // The names were read at start. An update of the zones has removed this one since.
+            // The names were read at start. Since then, an update of PostgreSQL's time zones has removed this one.
             throw RequestError.invalid("timeZone", "must be an IANA name like Europe/London")
         }
     }

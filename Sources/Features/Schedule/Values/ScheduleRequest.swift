@@ -1,6 +1,6 @@
 package import Domain
 
-/// The request of `POST /schedule` and `GET /schedule`.
+/// A request of `POST /schedule` or `GET /schedule`.
 package struct ScheduleRequest: Hashable, Sendable {
     package let device: DeviceID
     package let day: RequestedDay
@@ -20,7 +20,7 @@ package struct ScheduleRequest: Hashable, Sendable {
         self.timeZone = timeZone
     }
 
-    /// Reads a query. `nil` for missing parameters. Throws `invalid_request` that names the member.
+    /// Reads the parameters of a query, which are `nil` if missing. Throws `invalid_request` that names the member.
     package init(deviceId: String?, date: String?, timeZone: String?, zones: TimeZoneNames) throws(RequestError) {
         device = try DeviceID(deviceId)
         guard let date else { throw .invalid("date", "is missing") }
@@ -47,7 +47,7 @@ package struct ScheduleRequest: Hashable, Sendable {
 
 /// The requested day.
 package enum RequestedDay: Hashable, Sendable {
-    /// The device's own midnight.
+    /// The instant at which the day begins for the device.
     case midnight(Instant)
     /// A date in the request's time zone.
     case date(CalendarDate)

@@ -1,12 +1,11 @@
-/// The changes of a statement to the tasks of a series: for metrics, the scheduler, and the people whose days have
-/// changed.
+/// A statement's changes to the tasks of a series, for metrics, the scheduler and the devices whose days have changed.
 package struct SeriesTasks: Hashable, Sendable {
     package private(set) var made: [TaskResponse] = []
     package private(set) var retitled = 0
     package private(set) var cancelled = 0
     package private(set) var moved: [TaskResponse] = []
     package private(set) var newMatches = 0
-    /// The changed days, except those of moved tasks: the database itself notifies every daemon of these.
+    /// The changed days, except those of moved tasks. The database itself notifies every daemon of those.
     package private(set) var changes: [ScheduleChange] = []
 
     package var isEmpty: Bool { made.isEmpty && retitled == 0 && cancelled == 0 && moved.isEmpty }
@@ -29,7 +28,7 @@ package struct SeriesTasks: Hashable, Sendable {
                 moved.append(task)
                 if task.isPaired { newMatches += 1 }
             default:
-                // Unchanged tasks, and tasks whose partner has left.
+                // Nothing to report: the task is unchanged, or its partner has left.
                 break
             }
         }

@@ -1,7 +1,7 @@
 package import Domain
 import Postgres
 
-/// The device and the slot of a request that registers or cancels.
+/// The device and the slot of a request that registers or cancels a task.
 package struct SlotRequest: Hashable, Sendable {
     package let device: DeviceID
     package private(set) var timeZone: String
@@ -51,7 +51,8 @@ extension RequestedSlot {
         self = .on(day, try members.wallTime("startTime"))
     }
 
-    /// The parameters of the SQL functions: instant, midnight, day, time. NULL for those that the request doesn't have.
+    /// The parameters of the SQL functions: instant, midnight, day, time. NULL for values that the request doesn't
+    /// have.
     var parameters: [PostgresParameter] {
         switch self {
         case .at(let instant): [.integer(instant.seconds), .null, .null, .null]

@@ -41,7 +41,7 @@ package struct OwnTask: Hashable, Sendable {
         self.device = device
     }
 
-    /// Reads path and query. The id may have either case. Throws `invalid_request` that names the member.
+    /// Reads the path and the query. The id may have either case. Throws `invalid_request` that names the member.
     package init(id: String, deviceId: String?) throws(RequestError) {
         guard let id = UUID(text: id) else { throw .invalid("id", "must be the UUID of a task") }
         self.init(id: id, device: try DeviceID(deviceId))

@@ -14,9 +14,9 @@ package struct TaskResponse: Hashable, Sendable {
     package let isPaired: Bool
     /// The partner's title. `nil` without a partner or if the partner was erased.
     package let partnerTitle: String?
-    /// The room, with the app's name for it.
+    /// The room's id. The app calls the room a socket.
     package let socketId: UUID
-    /// The series that created the task. `nil` if a person created or moved it.
+    /// The series that created the task. `nil` if a user created or moved the task.
     package var seriesId: UUID?
     /// The token for a guest. `nil` without an invitation, or if there is a partner.
     package var invitation: InvitationToken?
@@ -52,7 +52,7 @@ package struct TaskResponse: Hashable, Sendable {
 package enum RegistrationOutcome: Hashable, Sendable {
     /// Status `201`.
     case created(TaskResponse, ScheduleChange)
-    /// `200`: a repeat. Nothing changed.
+    /// Status `200`: the request was repeated, and nothing changed.
     case repeated(TaskResponse)
     /// Status `200`: the title changed.
     case retitled(TaskResponse, ScheduleChange)
@@ -61,7 +61,7 @@ package enum RegistrationOutcome: Hashable, Sendable {
 
 /// The outcome of cancelling.
 package enum CancellationOutcome: Hashable, Sendable {
-    /// `200`: the task as it was.
+    /// Status `200`: the task as it was before.
     case cancelled(TaskResponse, ScheduleChange)
     case refused(RequestError)
 }
@@ -71,8 +71,8 @@ package struct ScheduleChange: Hashable, Sendable {
     package let startsAt: Instant
     /// The devices of the task and its partner.
     package let devices: [DeviceID]
-    /// Whether others can join the slot from now on. `nil` if that hasn't changed. A change concerns every device
-    /// without a task in the slot.
+    /// Whether other users can join the slot from now on. `nil` if that hasn't changed. Any change concerns every
+    /// device without a task in the slot.
     package let slotOpened: Bool?
 
     package init(startsAt: Instant, devices: [DeviceID], slotOpened: Bool?) {

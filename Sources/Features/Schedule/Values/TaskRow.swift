@@ -11,8 +11,8 @@ struct TaskRow {
     /// The columns of `schedule.task_outcome`.
     static let columns = "*, \(PostgresStatement.microseconds("reminds_at"))"
 
-    /// Returns the statement that calls a function with this number of parameters. The function returns
-    /// `schedule.task_outcome`, and its name is the statement's name.
+    /// Returns the statement that calls a function with this number of parameters. The statement has the function's
+    /// name. The function must return `schedule.task_outcome`.
     static func statement(calling function: String, parameters count: Int) -> PostgresStatement {
         let parameters = (1...count).map { "$\($0)" }.joined(separator: ", ")
         return PostgresStatement(name: function, sql: "SELECT \(columns) FROM schedule.\(function)(\(parameters))")
@@ -40,7 +40,7 @@ struct TaskRow {
             slotOpened: try row.optionalBoolean("slot_opened"))
     }
 
-    /// Returns the task and the change, for codes that have them.
+    /// Returns the task and the change. Throws if the code has none.
     func decided() throws -> (TaskResponse, ScheduleChange) {
         guard let task, let change else {
             throw PostgresError(kind: .decoding, message: "\(code) without a task")

@@ -7,7 +7,7 @@ package struct TimeZoneNames: Sendable {
     /// The names by their lowercase form.
     private let names: [String: String]
 
-    /// Creates it from the names of PostgreSQL's files, without those that aren't IANA names.
+    /// Creates the list from the names of PostgreSQL's files, without those that aren't IANA names.
     package init(_ names: some Sequence<String>) {
         let foreign: Set<String> = ["posixrules", "localtime", "Factory"]
         let known = names.filter { !foreign.contains($0) && !$0.hasPrefix("posix/") && !$0.hasPrefix("right/") }
@@ -16,8 +16,8 @@ package struct TimeZoneNames: Sendable {
 
     package var count: Int { names.count }
 
-    /// Returns the name as IANA spells it, or `nil` if it is unknown. Only ASCII is accepted, because the lowercase form
-    /// of a Kelvin sign is a k.
+    /// Returns the name as IANA spells it, or `nil` if it is unknown. Only ASCII is accepted, because the lowercase
+    /// form of the Kelvin sign is the letter k.
     package func spelling(of name: String) -> String? {
         name.utf8.allSatisfy { $0 < 0x80 } ? names[name.lowercased()] : nil
     }

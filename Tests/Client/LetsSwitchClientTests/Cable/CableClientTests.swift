@@ -38,7 +38,7 @@ import Testing
 
     private typealias Events = AsyncThrowingStream<CableEvent, any Error>.Iterator
 
-    @Test("A subscription is sent after the welcome, and actions wait for its confirmation")
+    @Test("Actions wait until their subscription is confirmed")
     func journey() async throws {
         let link = transport.accept()
         let room = await client().subscribe("RoomChannel", ["id": "7"])
@@ -74,7 +74,7 @@ import Testing
         #expect(transport.attempts.all.map(\.target) == ["/cable"])
     }
 
-    @Test("An unanswered subscription is sent again every half second and after a lost connection")
+    @Test("An unanswered subscription is sent again")
     func again() async throws {
         let (first, second) = (transport.accept(), transport.accept())
         let room = await client().subscribe("RoomChannel", ["id": "7"])
@@ -140,7 +140,7 @@ import Testing
         try await expectSent("subscribe", on: link)
     }
 
-    @Test("Two subscribers of one channel share a subscription, which ends with the last of them")
+    @Test("Subscribers of one channel share a subscription until the last one ends")
     func twice() async throws {
         let link = transport.accept()
         let cable = client()
@@ -182,7 +182,7 @@ import Testing
         #expect(link.drops.all.isEmpty)
     }
 
-    @Test("Cancelling the reading task unsubscribes, whether it waits for an event or not", arguments: [false, true])
+    @Test("Cancelling the reading task unsubscribes", arguments: [false, true])
     func cancelled(between: Bool) async throws {
         let link = transport.accept()
         let room = await client().subscribe("RoomChannel", ["id": "7"])

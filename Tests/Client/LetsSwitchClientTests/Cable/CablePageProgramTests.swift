@@ -17,7 +17,7 @@ import Testing
         // It ends.
     }
 
-    @Test("CABLE.md has the program that is compiled here")
+    @Test("CABLE.md contains the program that is compiled here")
     func text() throws {
         let page = try Checkout.text("Sources/Core/ActionCable/CABLE.md")
         let shown = try #require(

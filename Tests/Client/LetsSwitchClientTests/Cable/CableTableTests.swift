@@ -7,7 +7,7 @@ import Testing
     private let b: CableTable.Identifier = Array("b".utf8)
 
     @Test(
-        "Wanted subscriptions are sent in order after the welcome, and again each half second until they are answered")
+        "Wanted subscriptions are sent in order until they are answered")
     func asking() {
         var table = CableTable()
         #expect(table.subscribe(b, at: .zero) == [])
@@ -26,7 +26,7 @@ import Testing
         #expect(table.isConfirmed(a) && table.isConfirmed(b))
     }
 
-    @Test("After a lost connection all subscriptions are sent again, except rejected and unwanted ones")
+    @Test("After a lost connection, all wanted subscriptions are sent again")
     func again() {
         var table = CableTable()
         _ = table.welcomed(at: .zero)

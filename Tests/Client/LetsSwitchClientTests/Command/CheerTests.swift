@@ -8,7 +8,7 @@ import Wire
 /// `letsswitch cheer` in a room that ends before the command has left, so that its cheers may be lost.
 @Suite struct CheerTests {
     @Test(
-        "The exit status is a refusal for a closed room, and unreachable for a lost connection",
+        "The exit status distinguishes a closed room from a lost connection",
         arguments: [(false, 1), (true, 69)] as [(Bool, Int32)])
     func unheard(byReset: Bool, status: Int32) async throws {
         let server = try RawServer()

@@ -65,7 +65,7 @@ import Testing
         _ = try await daemon.waitForExit()
     }
 
-    @Test("An argument that isn't UTF-8 is refused with status 64, and nothing is sent")
+    @Test("An argument that isn't UTF-8 is refused with status 64")
     func foreignBytes() async throws {
         let script = #"exec "$0" promise "$(printf 'Gr\374n')" --at 09:00 --server http://127.0.0.1:1"#
         let process = try await ChildProcess.start(
@@ -75,7 +75,7 @@ import Testing
         #expect(process.text(of: .error).contains("argument 2 isn't UTF-8"))
     }
 
-    @Test("A time of day without a known zone is refused with status 64, and nothing is sent")
+    @Test("A time of day without a known zone is refused with status 64")
     func unknownZone() async throws {
         let promise = ["promise", "History", "--at", "09:00", "--device", "ada", "--server", "http://127.0.0.1:1"]
         for (arguments, variables) in [
@@ -130,7 +130,7 @@ import Testing
         try await daemon.terminate()
     }
 
-    @Test("A late user promises the past start as an instant and joins a waiting one")
+    @Test("A late user promises the past start and joins a waiting user")
     func late() async throws {
         let state = "/tmp/ls-command-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: state) }
@@ -237,7 +237,7 @@ import Testing
         try await daemon.terminate()
     }
 
-    @Test("One user asks, and another listens to the session")
+    @Test("A listener receives another user's question")
     func questions() async throws {
         let state = "/tmp/ls-command-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: state) }
@@ -281,7 +281,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: state))
     }
 
-    @Test("The device id is created once and used only while other users can't read it")
+    @Test("The device id is created once and refused if other users can read it")
     func deviceFile() async throws {
         let state = "/tmp/ls-command-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: state) }

@@ -6,7 +6,7 @@ import Testing
 
 /// Other people's text in a terminal.
 @Suite struct OutputTests {
-    @Test("Control characters in other people's text don't reach the terminal")
+    @Test("Control characters in other users' text don't reach the terminal")
     func harmless() {
         #expect(
             Output.harmless("T\u{1b}]0;x\u{7}e\u{9b}2J\u{202e}\u{61c}a\r\n\tčaj 🍵")
@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test(
-        "A line break in other people's text creates no line that looks like the command's own",
+        "Line breaks in other users' text can't imitate the command's own output",
         arguments: ["\n", "\r\n", "\r", "\u{b}", "\u{c}", "\u{85}", "\u{2028}", "\u{2029}"])
     func lineBreaks(lineBreak: String) throws {
         let title = "Tea\(lineBreak)ada: hello"

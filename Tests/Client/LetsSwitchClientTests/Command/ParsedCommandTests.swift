@@ -9,7 +9,7 @@ import Testing
         return try ParsedCommand(words) { $0 == "LETSSWITCH_SERVER" ? server : nil }
     }
 
-    @Test("Options may stand anywhere")
+    @Test("Options may be anywhere on the command line")
     func options() throws {
         for line in [
             "promise History --at 09:00 --zone Europe/London --device ada",

@@ -65,7 +65,7 @@ import Testing
         #expect(waits.all.count == (seconds == 31 ? 0 : RoomRun.attempts - 1))
     }
 
-    @Test("An unknown device has no task, and any other refusal is an error", arguments: [400, 401, 404, 403, 500])
+    @Test("Only an unknown device has no task; any other refusal is an error", arguments: [400, 401, 404, 403, 500])
     func refused(status: Int) async throws {
         do {
             #expect(try await task(busy(status, after: nil)) == nil)

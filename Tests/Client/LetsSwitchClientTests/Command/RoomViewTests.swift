@@ -20,7 +20,7 @@ import Testing
         return try #require(RoomTask(.room(room), Array(day.utf8), beginning: midnight))
     }
 
-    @Test("The status line shows the time to go and who is in the room")
+    @Test("The status line shows the remaining time and the people in the room")
     func status() throws {
         var view = RoomView(try task())
         #expect(view.status(at: start - 3_661) == "1:01:01 to go · not in the room")
@@ -43,7 +43,7 @@ import Testing
         #expect(view.receive(.closed(.normal)) == "The room is closed.")
     }
 
-    @Test("A rematch is shown instead of the room's end, and the keys are explained only once")
+    @Test("A rematch is shown instead of the end of the room")
     func rematched() throws {
         let task = try task()
         var view = RoomView(task)
@@ -58,7 +58,7 @@ import Testing
         #expect(alone?.hasPrefix("Your partner was matched with somebody else.") == true)
     }
 
-    @Test("A task is found by its room, and by its own id in any room")
+    @Test("A task is found by its room or its id")
     func keys() throws {
         let (task, room, midnight) = (UUID(), UUID(), Date(timeIntervalSince1970: 1_795_305_600))
         func day(_ own: Bool) -> [UInt8] {
@@ -74,7 +74,7 @@ import Testing
         #expect(RoomTask(.task(room), day(true), beginning: midnight) == nil)
     }
 
-    @Test("Without an own task no time is shown, and without a partner's title no title")
+    @Test("The view omits a missing time and a missing partner's title")
     func others() throws {
         var view = RoomView(nil)
         #expect(view.status(at: start) == "not in the room")

@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("A user whose partner leaves or doesn't come moves to another room, and a key reports the start")
+    @Test("A user who loses the partner is moved to another room")
     func rematched() async throws {
         let state = "/tmp/ls-terminal-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: state) }
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test("A user who leaves during a request for the schedule doesn't wait for the answer")
+    @Test("Leaving during a request doesn't wait for the answer")
     func leavingEarly() async throws {
         let state = "/tmp/ls-terminal-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: state) }

@@ -3,7 +3,7 @@ import Testing
 @testable import LetsSwitchClient
 
 @Suite struct EventBufferTests {
-    @Test("The buffer holds 1,024 events, refuses one more and loses none")
+    @Test("The buffer holds at most 1,024 events and loses none")
     func capacity() throws {
         var buffer = EventBuffer<Int>()
         let taken = (0..<1025).map { buffer.append($0) }
@@ -15,7 +15,7 @@ import Testing
         #expect(read[1024...] == [.failure(.bufferFull), .success(nil)])
     }
 
-    @Test("Events are returned in order with bounded memory, however they are read")
+    @Test("Events are returned in order with bounded memory")
     func order() throws {
         var buffer = EventBuffer<Int>(capacity: 4)
         var (written, read) = (0, 0)

@@ -20,7 +20,7 @@ import Testing
         return session
     }
 
-    @Test("A slow reader receives all messages, and its pauses don't count as silence of the server")
+    @Test("A slow reader receives all messages, and its pauses don't count as silence")
     func slowReader() async throws {
         let session = try await heldBack()
         for number in 1...4 { try await clock.pass(.seconds(22.5) * number) }

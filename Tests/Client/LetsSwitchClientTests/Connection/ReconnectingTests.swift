@@ -9,7 +9,7 @@ import Testing
         .refused(ServerRefusal(status: status, code: code, retryAfter: after))
     }
 
-    @Test("The bound doubles up to half a minute, and the wait is a fraction of it")
+    @Test("The wait is a fraction of a bound that doubles up to half a minute")
     func doubling() {
         for fraction in [0, 0.25, 0.999] {
             var reconnecting = Reconnecting(.default)
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test("The waits restart after ten seconds of connection, and not before")
+    @Test("The waits restart after a connection of ten seconds")
     func steady() {
         var reconnecting = Reconnecting(.default)
         for _ in 0..<3 { _ = reconnecting.wait(after: Self.lost, openFor: .seconds(9.999), fraction: 1) }
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(
-        "The client connects again only after temporary refusals, and not before Retry-After",
+        "The client waits for Retry-After and connects again only after temporary refusals",
         arguments: [400, 401, 403, 404, 410, 429, 500, 502, 503])
     func refusals(status: Int) {
         var reconnecting = Reconnecting(.default)
@@ -61,7 +61,7 @@ import Testing
         #expect(reconnecting.wait(after: Self.refused(403), openFor: nil, fraction: 0) == nil)
     }
 
-    @Test("The client enters a room when it opens, whatever failed before, and waits at least a second")
+    @Test("The client enters a room when it opens, after a wait of at least a second")
     func roomOpens() {
         var reconnecting = Reconnecting(.default)
         for _ in 0..<10 { _ = reconnecting.wait(after: Self.lost, openFor: nil, fraction: 0.9) }

@@ -7,7 +7,7 @@ import Testing
 @Suite struct ReceivedOffsetsTests {
     private let tea = UUID()
 
-    @Test("The next message is received, a repeat is ignored, and a gap is requested once")
+    @Test("A gap is requested once, and a repeated message is ignored")
     func steps() {
         var offsets = ReceivedOffsets([:])
         #expect(offsets.connected([tea: 4]).isEmpty)
@@ -68,7 +68,7 @@ import Testing
         #expect(offsets.take(tea, 21) == .next)
     }
 
-    @Test("The server sends messages after the offsets in the request, and all others are requested")
+    @Test("The messages that the server doesn't send are requested")
     func named() {
         var offsets = ReceivedOffsets([tea: 2])
         #expect(offsets.connecting().map(\.after) == [2])
@@ -103,7 +103,7 @@ import Testing
         #expect(offsets.take(tea, 4) == .ask(after: 1))
     }
 
-    @Test("Each message is received once and in order, whatever connections are lost", arguments: UInt64(0)..<50)
+    @Test("Each message is received once and in order, even if connections are lost", arguments: UInt64(0)..<50)
     func property(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var offsets = ReceivedOffsets([tea: 0])

@@ -37,7 +37,7 @@ import Testing
         link.deliver(#"{"identifier":\#(identifier),"message":{"type":"number","data":\#(data)}}"#)
     }
 
-    @Test("Gathered messages become one change of one state, and a message that can't be decoded is reported")
+    @Test("Gathered messages become one change of one state")
     func gathers() async throws {
         let link = transport.accept()
         let cable = CableClient(.cable(transport, time: clock.time))
@@ -66,7 +66,7 @@ import Testing
         #expect(await store.state.count == count)
     }
 
-    @Test("A thousand outputs at random times are applied in order, each change to one state")
+    @Test("A thousand outputs are applied in order, each to one state")
     func thousand() async throws {
         var random = SeededRandom(seed: 7)
         let link = transport.accept()
@@ -106,7 +106,7 @@ import Testing
         #expect(await store.state.count == 1000)
     }
 
-    @Test("A rejected channel is a failure, and its effect can be run again")
+    @Test("A rejected channel is a failure that can be retried")
     func rejected() async throws {
         let link = transport.accept()
         let cable = CableClient(.cable(transport, time: clock.time))

@@ -4,7 +4,7 @@ import Testing
 @testable import LetsSwitchClient
 
 @Suite struct GatheringTests {
-    @Test("Gathered elements wait for a quiet time, and no longer than a batch")
+    @Test("Gathered elements wait for a quiet time, up to the maximum delay")
     func times() {
         var gathering = Gathering<Int>(batch: .milliseconds(330), quiet: .milliseconds(200))
         #expect(gathering.deadline == nil)
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "A thousand elements are taken in order, none later than its batch",
+        "A thousand elements are taken in order and in time",
         arguments: 0..<20 as Range<UInt64>)
     func all(seed: UInt64) {
         var random = SeededRandom(seed: seed)

@@ -15,7 +15,7 @@ import Testing
     ]
 
     @Test(
-        "A package next to the repository can use the library, and its program is small and starts quickly",
+        "A package next to the repository can use the library",
         .enabled(if: TestBroker.isWanted, "it builds a release: make interop-client"))
     func outside() async throws {
         let package = try OutsidePackage()

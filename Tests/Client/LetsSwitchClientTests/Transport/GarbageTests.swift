@@ -30,7 +30,7 @@ import Wire
     }
 
     @Test(
-        "An invalid answer is an error, and nothing more is sent to the server",
+        "An invalid answer is an error and ends the traffic",
         arguments: [
             "SSH-2.0-OpenSSH_9\r\n\r\n", "HTTP/1.1 101 Yes\r\n\r\n", "\u{0}\u{1}\u{2}\r\n\r\n",
             "HTTP/1.1 101 Yes\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: x\r\n\r\n",

@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(
-        "A server that takes a request and says nothing, or half an answer, can't be reached", arguments: [false, true])
+        "A server that sends no complete answer is unreachable", arguments: [false, true])
     func silent(half: Bool) async throws {
         let server = try RawServer()
         var transport = SocketTransport(server: try server.address)
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(
-        "A server that goes away before its answer is whole can't be reached", arguments: [false, true], [false, true])
+        "A server that disconnects during its answer is unreachable", arguments: [false, true], [false, true])
     func goesAway(half: Bool, byReset: Bool) async throws {
         let server = try RawServer()
         let transport = SocketTransport(server: try server.address)
@@ -95,7 +95,7 @@ import Testing
         #expect(!Self.isAsked(server))
     }
 
-    @Test("Cancelling during a stalled TLS handshake ends the wait and tries no other address")
+    @Test("Cancelling during a stalled TLS handshake ends the attempt")
     func cancelledHandshake() async throws {
         let (server, other) = (try RawServer(), try RawServer())
         let addresses = try [server, other].flatMap { try SocketAddress.resolve(host: "127.0.0.1", port: $0.port) }
@@ -151,7 +151,7 @@ import Testing
         try await eventually("\(count) attempts") { await loop.run { ConnectionTable.on($0).attempts.count == count } }
     }
 
-    @Test("An address that doesn't answer doesn't hold up the next one, and its attempt is closed")
+    @Test("An address that doesn't answer doesn't delay the next one")
     func silentAddress() async throws {
         let (silent, server) = (try SilentServer(), try RawServer())
         try await Self.withLoop { loop in
@@ -199,7 +199,7 @@ import Testing
         }
     }
 
-    @Test("Addresses of which none answers in time can't be reached")
+    @Test("Addresses that don't answer in time are unreachable")
     func silentAddresses() async throws {
         let silent = try SilentServer()
         await #expect {

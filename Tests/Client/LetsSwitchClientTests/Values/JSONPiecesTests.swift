@@ -44,7 +44,7 @@ import Testing
         for count in whole.indices { #expect(JSONPieces.elements(of: whole[..<count]) == nil, "\(count)") }
     }
 
-    @Test("A member is found by its name with or without escapes, and the last of several is returned")
+    @Test("A member is found by its name, and the last of several counts")
     func members() {
         #expect(value("a", #" { "b" : "a" , "a" : [ 1, "}" ] , "c":{"a":2} } "#) == #"[ 1, "}" ]"#)
         #expect(value("a", #"{"a":1,"\u0061":1.0e2}"#) == "1.0e2")

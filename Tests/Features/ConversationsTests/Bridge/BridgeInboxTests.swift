@@ -22,7 +22,7 @@ import Testing
         return await inbox.settle(.store(try message()), attempt: attempt)
     }
 
-    @Test("A stored or repeated message is acknowledged; the server's own and rejected ones aren't stored")
+    @Test("Each handled message is acknowledged, but only new ones are stored")
     func settled() async throws {
         #expect(try await settle { _ in true } == .acknowledged(.stored))
         #expect(try await settle { _ in false } == .acknowledged(.repeated))
@@ -34,7 +34,7 @@ import Testing
         #expect(await inbox.settle(.reject(.author), attempt: 1) == .rejected(.author))
     }
 
-    @Test("A message refused by the rules is rejected, and an unavailable database is waited for without limit")
+    @Test("Only an unavailable database makes a message wait")
     func failures() async throws {
         #expect(try await settle { _ in throw RequestError.noSuchConversation } == .rejected(.refused))
         #expect(try await settle { _ in throw RequestError.storageFull(.messages) } == .rejected(.full))

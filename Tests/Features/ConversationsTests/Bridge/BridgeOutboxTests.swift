@@ -80,7 +80,7 @@ import Testing
         await run.value
     }
 
-    @Test("Messages from before the connection are published in order, and refused ones are repeated")
+    @Test("Messages from before the connection are published in order")
     func order() async throws {
         try await with { world in
             for number in 0..<40 { try await world.send(1, "\(number)", to: [2]) }
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test("A full queue doesn't delay others, and its refused messages are repeated alone a few times")
+    @Test("A full queue doesn't delay the others")
     func full() async throws {
         try await with { world in
             for number in 0..<10 { try await world.send(1, "\(number)", to: [number == 4 ? 3 : 2]) }
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test("One of two daemons publishes, and the other continues when it has ended")
+    @Test("Another daemon continues when the publishing one has ended")
     func lease() async throws {
         try await with { world in
             let brokers = [Broker(), Broker()]

@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test("Messages wait for a broker only while a daemon has one, and a week after the last")
+    @Test("Messages wait for a broker until a week after a daemon had one")
     func seen() async throws {
         try await with(isSeen: false) { world in
             try await world.send(1, "before", [2])
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test("An outgoing message has its stored content and its participants at that time, and is removed when confirmed")
+    @Test("An outgoing message is removed from the outbox when it is confirmed")
     func outgoing() async throws {
         try await with { world in
             let messages = [
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test("Nothing of an erased device is published, neither texts nor its name")
+    @Test("No data of an erased device is published")
     func erased() async throws {
         try await with { world in
             try await world.send(1, "mine", [2, 3])
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test("One daemon publishes at a time, until it releases its lease or the lease ends")
+    @Test("One daemon publishes at a time, until its lease ends")
     func lease() async throws {
         try await with { world in
             let other = BridgeStore(database: world.database.client, daemon: UUID())
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test("An incoming message is stored once in its conversation under its id, and isn't published again")
+    @Test("An incoming message is stored once, and isn't published again")
     func incoming() async throws {
         try await with { world in
             let pair = try await world.send(1, "first", [2]).conversation
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test("An unknown conversation is made with the users of the key, except that a pair keeps its own")
+    @Test("An unknown conversation is created, except that two users keep their own")
     func unknown() async throws {
         try await with { world in
             let pair = try await world.send(1, "first", [2]).conversation
@@ -179,7 +179,7 @@ import Testing
     }
 
     @Test(
-        "Another group's conversation, an empty or single audience, and a blocked user are refused, and nothing is made"
+        "A message to an invalid audience is refused and creates nothing"
     )
     func refused() async throws {
         try await with { world in
@@ -205,7 +205,7 @@ import Testing
         }
     }
 
-    @Test("A participant who left a pair is brought back by an incoming message")
+    @Test("An incoming message adds back a participant who left a conversation of two")
     func returning() async throws {
         try await with { world in
             let pair = try await world.send(1, "first", [2]).conversation

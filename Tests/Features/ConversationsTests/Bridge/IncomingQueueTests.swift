@@ -9,7 +9,7 @@ import Testing
         AMQPDelivery(connection: connection, tag: tag, isRedelivered: false, exchange: "conv", routingKey: "a.b")
     }
 
-    @Test("Messages are handled in order, and the first stays with its attempts until it is finished")
+    @Test("Messages are handled in order, each until it is finished")
     func order() {
         var queue = IncomingQueue()
         #expect(queue.next() == .wait)
@@ -28,7 +28,7 @@ import Testing
         #expect(queue.next() == .end)
     }
 
-    @Test("After a lost connection all messages are delivered again, and old results don't affect them")
+    @Test("After a lost connection, all messages are delivered again")
     func lost() {
         var queue = IncomingQueue()
         queue.append(delivery(1))

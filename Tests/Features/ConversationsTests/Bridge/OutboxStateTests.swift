@@ -16,7 +16,7 @@ import Testing
         return state
     }
 
-    @Test("The outbox looks for messages when the broker connects, when some are reported, and regularly")
+    @Test("The outbox checks for messages after a connection, a report, or the interval")
     func looks() {
         var state = OutboxState(at: start)
         state.lookAgain()
@@ -35,7 +35,7 @@ import Testing
         #expect(state.next(at: start + .seconds(1) + OutboxState.heartbeat) == .round)
     }
 
-    @Test("While the broker is unavailable the database regularly learns that a daemon waits for it")
+    @Test("While the broker is unavailable, the daemon reports regularly that it waits for it")
     func away() {
         var state = resting()
         state.lost()
@@ -46,7 +46,7 @@ import Testing
         #expect(state.next(at: start + pause) == .sleep(pause))
     }
 
-    @Test("The outbox publishes nothing until ten seconds after each connection, also the first")
+    @Test("The outbox publishes nothing for ten seconds after each connection")
     func settling() {
         var state = OutboxState(at: start)
         #expect(!state.maySend(at: start))
@@ -99,7 +99,7 @@ import Testing
         #expect(state.next(at: start + .seconds(8)) == .round)
     }
 
-    @Test("A stopped outbox ends, whatever it was about to do")
+    @Test("A stopped outbox ends in every state")
     func stopped() {
         for change in [{ _ in }, { $0.lookAgain() }, { $0.lost() }] as [(inout OutboxState) -> Void] {
             var state = resting()

@@ -5,7 +5,7 @@ import Wire
 
 /// The users of a conversation, as the extended protocol reports them.
 @Suite struct PresentUsersTests {
-    @Test("A client that asks before presence is known gets it once known, and then only changes")
+    @Test("A client that asks before presence is known receives it once known")
     func askedEarly() {
         var users = PresentUsers(sendsJoins: true)
         #expect(users.take(.presence).isEmpty)
@@ -15,7 +15,7 @@ import Wire
         #expect(users.take(.presence) == [.info(["carl", "ada"])])
     }
 
-    @Test("A client that didn't ask for presence gets only changes, and only while it wants them")
+    @Test("A client that didn't ask for presence receives only the changes that it wants")
     func changes() {
         var users = PresentUsers(sendsJoins: false)
         #expect(users.update(["ada"]).isEmpty)

@@ -8,7 +8,7 @@ import Testing
         changes.take { here.contains($0) }
     }
 
-    @Test("A listener that came and went in between isn't written")
+    @Test("A subscriber that entered and left between two writes isn't written")
     func flicker() {
         var changes = ConnectedUserChanges()
         for user in ["ada", "bob"] { changes.add(user) }

@@ -10,7 +10,7 @@ import Testing
 
 /// The joins and leaves that a daemon publishes.
 @Suite struct ConversationChangesTests {
-    @Test("A participant who left receives nothing sent since, however late that is read")
+    @Test("A participant who left receives no messages sent since")
     func leaver() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             let store = ConversationStore(

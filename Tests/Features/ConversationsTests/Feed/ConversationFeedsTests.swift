@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test("Messages stored here are published in order, however they arrive, without a query")
+    @Test("Messages stored here are published in order without a query")
     func ownMessages() async throws {
         try await with { world in
             var pages: [ConversationPage] = []
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test("Messages of another daemon are read, with those that wait behind them")
+    @Test("Messages of another daemon are read, together with later ones")
     func others() async throws {
         try await with { world in
             var pages: [ConversationPage] = []
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test("A message stored here that doesn't arrive by itself is read after a moment")
+    @Test("A message stored here that doesn't arrive is read from the database")
     func patience() async throws {
         try await with(patience: .milliseconds(1)) { world in
             for _ in 1...3 { _ = try await world.send() }
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test("Without subscribers nothing is kept, and a new subscriber starts with the next message")
+    @Test("A feed without subscribers is removed")
     func nobody() async throws {
         try await with(hears: "somebody") { world in
             await world.feeds.stored(try await world.send())
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test("Waiting messages of one conversation arrive with their predecessor, however many conversations there are")
+    @Test("Waiting messages arrive with their predecessor")
     func sweep() async throws {
         try await with { world in
             var pages: [ConversationPage] = []

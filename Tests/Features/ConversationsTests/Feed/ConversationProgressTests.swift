@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(
-        "A subscriber receives messages again from an offset on, and new conversations from their beginning")
+        "A subscriber receives repeated messages from an offset, and new conversations from the beginning")
     func rewind() {
         var progress = ConversationProgress([position(one, 5), position(other, 3)], after: [:])
         progress.rewind(to: [one: 2, other: 9, UUID(): 0])
@@ -38,7 +38,7 @@ import Testing
         #expect(new.next?.conversation == other && new.next?.after == 0)
     }
 
-    @Test("The next message is sent, an old one isn't, and one behind a gap waits for the missing ones")
+    @Test("Only the next message is sent, and a later one waits for the missing ones")
     func gaps() {
         var progress = ConversationProgress([position(one, 3)], after: [:])
         #expect(progress.isCaughtUp)
@@ -56,7 +56,7 @@ import Testing
         #expect(progress.isCaughtUp && progress.published(page(one, 8...8)).count == 1)
     }
 
-    @Test("A subscriber starts at its position, elsewhere at the end, and never beyond the end")
+    @Test("A subscriber starts at its position, and never after the end")
     func beginnings() {
         var progress = ConversationProgress([position(one, 3), position(other, 5)], after: [one: 1, other: 9])
         #expect(progress.next?.conversation == one && progress.next?.after == 1)
@@ -77,7 +77,7 @@ import Testing
         #expect(progress.published(page(one, 11...11)).count == 1)
     }
 
-    @Test("A message sent while its conversation is read arrives, and a missing one is queried once more")
+    @Test("A message sent while its conversation is read arrives")
     func saidMeanwhile() {
         let nothing = {
             ConversationPage(conversation: one, kind: .group, messages: [], lastOffset: $0, routingKey: "")

@@ -3,7 +3,7 @@ import Testing
 @testable import Conversations
 
 @Suite struct ConversationRechecksTests {
-    @Test("Users are checked one after the other, and a restart during a check only changes the following ones")
+    @Test("Subscribers are checked one after the other")
     func order() {
         var rechecks = ConversationRechecks<Int>()
         let isIdle = rechecks.begin([1, 2])

@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(
-        "Another payload is no notice",
+        "Another payload isn't a notice",
         arguments: [
             "", "x", payload("changed"), payload(emoji: "no"), payload(emoji: ""), payload(offset: "0"),
             payload() + " ",
@@ -35,12 +35,12 @@ import Testing
         #expect(ReactionNotice(payload) == nil)
     }
 
-    @Test("A daemon that doesn't know reactions ignores the payload, because it isn't a conversation's notice")
+    @Test("A build that doesn't know reactions ignores the payload")
     func olderDaemons() {
         #expect(ConversationNotice(Self.payload()) == nil)
     }
 
-    @Test("A notice is published to all its participants if one of them has a subscriber here, and needs no database")
+    @Test("A notice is published to all participants without a query")
     func publication() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             let store = ConversationStore(

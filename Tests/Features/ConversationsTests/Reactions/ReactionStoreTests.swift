@@ -44,7 +44,7 @@ import Testing
     /// Emoji that are all different.
     private static let many = (0..<30).map { String(Unicode.Scalar(0x1F400 + UInt32($0)) ?? "x") }
 
-    @Test("A reaction is added once and removed once, and pages show all in their order with their people")
+    @Test("Each reaction is added and removed once")
     func adding() async throws {
         try await ConversationWorld.with { world in
             let scene = try await Scene(world)
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test("Only a participant that hasn't left can react, to an existing message of that conversation")
+    @Test("Only a participant can react to an existing message")
     func refusals() async throws {
         try await ConversationWorld.with { world in
             let scene = try await Scene(world)
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test("In a conversation of two with a block a reaction is refused, and an existing one can be removed")
+    @Test("A block allows only the removal of reactions")
     func blocked() async throws {
         try await ConversationWorld.with { world in
             let scene = try await Scene(world, with: [2])
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test("A message has at most 20 different emoji, and 5 of each user; a repeat and another user's emoji still count")
+    @Test("A message has at most 20 different emoji, and 5 of each user")
     func limits() async throws {
         try await ConversationWorld.with { world in
             let scene = try await Scene(world, with: [2, 3, 4, 5])
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test("Reactions at the same time keep the limits")
+    @Test("Simultaneous reactions don't exceed the limits")
     func race() async throws {
         try await ConversationWorld.with { world in
             let scene = try await Scene(world)
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test("When the server stores its maximum of messages, no reaction is added, and one can be removed")
+    @Test("A full server still removes reactions")
     func full() async throws {
         try await ConversationWorld.with { world in
             let scene = try await Scene(world)
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test("At most 20 names of an emoji are shown, and a page stays within its bytes")
+    @Test("A page shows at most 20 names of an emoji")
     func pages() async throws {
         try await ConversationWorld.with(1...3) { world in
             let scene = try await Scene(world)
@@ -212,7 +212,7 @@ import Testing
         }
     }
 
-    @Test("A message of an erased author shows no reactions and takes none")
+    @Test("A message of an erased author has no reactions")
     func erasedAuthor() async throws {
         try await ConversationWorld.with { world in
             let scene = try await Scene(world)
@@ -224,7 +224,7 @@ import Testing
         }
     }
 
-    @Test("Reactions are deleted with their message, a limited number at a time")
+    @Test("A message's reactions are deleted in steps")
     func purge() async throws {
         try await ConversationWorld.with { world in
             let scene = try await Scene(world)
@@ -274,7 +274,7 @@ import Testing
         }
     }
 
-    @Test("Reading reactions visits rows by the number that it returns")
+    @Test("Reading reactions reads few more rows than it returns")
     func plan() async throws {
         try await ConversationWorld.with(1...3) { world in
             let scene = try await Scene(world)

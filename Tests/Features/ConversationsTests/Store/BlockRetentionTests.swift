@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(
-        "A block expires 400 days after its owner's last activity, and stays while the owner is active"
+        "A block expires 400 days after its owner's last activity"
     )
     func retention() async throws {
         try await ConversationWorld.with(1...7) { world in

@@ -55,7 +55,7 @@ import Testing
         try await ScheduleDatabase.with(now: "2026-11-22T10:00:00Z") { try await body(World($0)) }
     }
 
-    @Test("A blocked user can't start a conversation with the blocker or write to it alone, until the block is undone")
+    @Test("A blocked user can't write to the blocker alone until the block is undone")
     func conversations() async throws {
         try await with { world in
             try await world.name(1...4)
@@ -116,7 +116,7 @@ import Testing
     }
 
     @Test(
-        "Two users who wait for the same slots are matched after both blocks are undone, also after the lead"
+        "Two waiting users are matched after both blocks are undone"
     )
     func undone() async throws {
         try await with { world in
@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test(
-        "Two users who come to a start while their block is being undone are matched")
+        "Two users who register while their block is being undone are matched")
     func undoneMeanwhile() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22T10:00:00Z", connections: 4) { database in
             let world = World(database)
@@ -205,7 +205,7 @@ import Testing
     /// 2026-11-22, in days since 1970.
     private static let day = 20_779
 
-    @Test("The list belongs to its owner, the latest first, in pages, up to the device's limit")
+    @Test("A device's list of blocks has pages and a limit")
     func listing() async throws {
         try await with { world in
             try await world.name(1...3)

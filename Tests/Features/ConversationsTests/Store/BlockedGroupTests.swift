@@ -14,7 +14,7 @@ import Testing
         ).isNew
     }
 
-    @Test("No request makes a group with two people of whom one has blocked the other")
+    @Test("No group contains two users of whom one has blocked the other")
     func third() async throws {
         try await ConversationWorld.with { world in
             let old = try await world.make(3, [1, 2]).0.id
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test("A block or its repeat makes the user leave the other's groups in which it has sent nothing")
+    @Test("A block makes the user leave the other's groups in which it has sent nothing")
     func leaving() async throws {
         try await ConversationWorld.with { world in
             var unanswered: [UUID] = []
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test("If a block and a group are made at once, the group is refused or the blocker has left it")
+    @Test("A simultaneous block and group never leave both users in the group")
     func concurrent() async throws {
         try await ConversationWorld.with(1...32) { world in
             for first in stride(from: 1, to: 31, by: 3) {
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test("The same block, asked for several times at once, is made once, and the limit of a device is exact")
+    @Test("Simultaneous blocks don't exceed the limit of a device")
     func once() async throws {
         try await ConversationWorld.with { world in
             let new = try await withThrowingTaskGroup(of: Bool.self) { group in

@@ -10,7 +10,7 @@ import Testing
 
 /// Messages in conversations: they are numbered, stored once for each id, and read in pages.
 @Suite struct ConversationMessageTests {
-    @Test("Messages are numbered without gaps under concurrency, and a repeated id changes nothing")
+    @Test("Messages are numbered without gaps, even concurrently")
     func sending() async throws {
         try await ConversationWorld.with { world in
             let group = try await world.make(1, [2, 3]).0.id
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test("One call sends a message to several conversations or to none, and its repetition repeats all")
+    @Test("A message to several conversations is stored in all or in none")
     func several() async throws {
         try await ConversationWorld.with { world in
             let some = [try await world.make(1, [2]).0.id, try await world.make(1, [3, 4]).0.id]
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test("A call with new and repeated messages reports which they are")
+    @Test("A call with new and repeated messages reports which are new")
     func mixed() async throws {
         try await ConversationWorld.with { world in
             let conversations = [
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test("A routing key finds the oldest conversation of exactly these users, or makes one per id")
+    @Test("A routing key selects the oldest conversation of exactly these users")
     func byKey() async throws {
         try await ConversationWorld.with { world in
             let id = UUID()
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test("Concurrent messages with one routing key make one conversation, and one message per id")
+    @Test("Concurrent messages with one routing key create one conversation")
     func atOnce() async throws {
         try await ConversationWorld.with { world in
             let id = UUID()
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test("A message that is refused for its id makes no conversation")
+    @Test("A message that is refused for its id creates no conversation")
     func nothingLeft() async throws {
         try await ConversationWorld.with { world in
             let id = UUID()
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test("A repetition is answered as the first time, after departures, blocks, erasures and full quotas")
+    @Test("A repeated message is answered as the first time")
     func repeats() async throws {
         var storage = StorageLimits()
         storage.messages = 3
@@ -183,7 +183,7 @@ import Testing
         }
     }
 
-    @Test("A page's size is that of its JSON on a socket")
+    @Test("The size of a page is the size of its JSON on a socket")
     func pageBytes() async throws {
         try await ConversationWorld.with { world in
             let group = try await world.make(1, [2, 3]).0.id

@@ -27,7 +27,7 @@ import Testing
         """
 
     @Test(
-        "A read visits rows by the number that it returns, with a plan from before the tables grew",
+        "A read visits few more rows than it returns, even with an old plan",
         arguments: [
             // At most 1,000 conversations of the user, and 64 names for each of the 101 that are returned.
             ("list_conversations('d1', NULL, NULL, 101)", 40_000),

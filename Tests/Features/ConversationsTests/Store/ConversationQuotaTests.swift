@@ -16,7 +16,7 @@ import Testing
         try await ConversationWorld.with(users, settings: settings) { try await body($0) }
     }
 
-    @Test("Conversations that others make don't use up a user's quota, and each that the user answers does")
+    @Test("Only conversations that a user created or answered use up its quota")
     func answered() async throws {
         try await with(1...6, perDevice: 2) { world in
             let pair = try await world.make(2, [1]).0.id
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("A pair that a message brings back counts for its author, not for the user who had left it")
+    @Test("A conversation of two that a message restores counts for the author")
     func returned() async throws {
         try await with(1...4, perDevice: 1) { world in
             let pair = try await world.make(1, [2]).0.id
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test("A user can make at most 50 unanswered groups in 30 days, even after leaving some of them")
+    @Test("A user can create at most 50 unanswered groups in 30 days")
     func unanswered() async throws {
         try await with(1...4, perDevice: 1_000) { world in
             var groups: [UUID] = []
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test("At the limit of unanswered conversations, the oldest of the most frequent inviter is left")
+    @Test("At the limit of unanswered conversations, a user leaves the oldest of the most frequent inviter")
     func surplus() async throws {
         try await with(1...6, perDevice: 3) { world in
             var minute = 0
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test("However many conversations a user makes or answers at once, the quota is exact")
+    @Test("Simultaneous requests don't exceed the quota of conversations")
     func concurrent() async throws {
         try await with(1...10, perDevice: 4) { world in
             var invited: [UUID] = []

@@ -11,7 +11,7 @@ import Testing
 /// Conversations, their participants, and their retention.
 @Suite struct ConversationStoreTests {
     @Test(
-        "A pair has one conversation under concurrency, and each group is new unless its id is repeated")
+        "Two users have one conversation, even under concurrency")
     func kinds() async throws {
         try await ConversationWorld.with { world in
             let ids = try await withThrowingTaskGroup(of: UUID.self) { group in
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("Pages of the list are consistent while messages arrive, and a foreign conversation isn't a position")
+    @Test("Pages of the list are consistent while messages arrive")
     func cursor() async throws {
         try await ConversationWorld.with(1...2) { world in
             try await world.database.run(
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test("A user who left a group keeps its old messages and neither receives nor sends new ones; a pair resumes")
+    @Test("A user who left a group keeps only its old messages")
     func leaving() async throws {
         try await ConversationWorld.with { world in
             let group = try await world.make(1, [2, 3]).0.id
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test("A routing key makes no conversation beyond the server's limit, and its conversations count")
+    @Test("A routing key creates no conversation above the server's limit")
     func storedConversations() async throws {
         var storage = StorageLimits()
         storage.conversations = 1
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test("An erased device's messages lose content and author, and keep their offsets")
+    @Test("An erased device's messages lose content and author but keep their offsets")
     func erasing() async throws {
         try await ConversationWorld.with { world in
             let group = try await world.make(1, [2, 3]).0.id
@@ -197,7 +197,7 @@ import Testing
         }
     }
 
-    @Test("A purge checks an active conversation once, and again when its last message is too old")
+    @Test("A purge checks an active conversation only once until its last message is too old")
     func look() async throws {
         try await ConversationWorld.with { world in
             let used = try await world.make(1, [2]).0.id

@@ -42,7 +42,7 @@ import Testing
             "n")
     }
 
-    @Test("Each of several messages has its own outcome, refusals don't affect others, and an id counts once")
+    @Test("Each message of a batch has its own outcome")
     func outcomes() async throws {
         try await ConversationWorld.with { world in
             let group = try await world.make(1, [2, 3]).0.id
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("Two statements with the same ids in opposite order wait for each other before writing")
+    @Test("Two statements with the same ids in opposite order don't deadlock")
     func crosswise() async throws {
         try await ConversationWorld.with { world in
             var conversations: [UUID] = []
@@ -143,7 +143,7 @@ import Testing
     }
 
     @Test(
-        "A message that fails the statement gets the error, and the others are stored", arguments: ["23505", "40P01"])
+        "A message that fails the statement doesn't affect the others", arguments: ["23505", "40P01"])
     func failure(state: String) async throws {
         try await ConversationWorld.with { world in
             let (group, pair) = (try await world.make(1, [2, 3]).0.id, try await world.make(1, [2]).0.id)
@@ -171,7 +171,7 @@ import Testing
         }
     }
 
-    @Test("After a lost answer the outcome is unknown to each caller, and a repetition is stored once")
+    @Test("After a lost answer, the outcome is unknown to each caller")
     func lostAnswer() async throws {
         try await ConversationWorld.with { world in
             let group = try await world.make(1, [2, 3]).0.id
@@ -244,7 +244,7 @@ import Testing
         }
     }
 
-    @Test("Two batches over the same conversations in opposite order never deadlock")
+    @Test("Two batches over the same conversations never deadlock")
     func deadlocks() async throws {
         try await ConversationWorld.with { world in
             var conversations: [UUID] = []

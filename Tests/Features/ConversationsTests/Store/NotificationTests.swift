@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test("Each absent user has one waiting notification, and the next follows a minute later with all new messages")
+    @Test("Each absent user has one waiting notification, at most one per minute")
     func gathered() async throws {
         try await with([]) { world in
             try await world.send(1, "x")
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    @Test("During an outage one notification waits per user, and then contains everything")
+    @Test("During an outage, one notification waits for each user")
     func outage() async throws {
         try await with { world in
             for minute in 10..<30 {
@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    @Test("Each notification contains the unread messages of others from its beginning to the next one")
+    @Test("Each notification contains the unread messages since the previous one")
     func contents() async throws {
         try await with { world in
             for content in ["1", "2"] { try await world.send(1, content) }
@@ -205,7 +205,7 @@ import Testing
         }
     }
 
-    @Test("With many messages of a blocked user a notification reads at most a thousand messages")
+    @Test("A notification reads at most a thousand messages of a blocked user")
     func blocked() async throws {
         try await with { world in
             try await world.send(1, "first")
@@ -223,7 +223,7 @@ import Testing
         }
     }
 
-    @Test("With many messages of a blocked user a notification still contains its own message")
+    @Test("A notification contains its own message after many of a blocked user")
     func behindBlocked() async throws {
         try await with { world in
             try await world.send(2, "wanted")
@@ -232,7 +232,7 @@ import Testing
         }
     }
 
-    @Test("A user who listens on a live daemon gets no notification, and a dead daemon's users do")
+    @Test("Only users without a live daemon are notified")
     func listening() async throws {
         try await with { world in
             let (alive, dead) = (UUID(), UUID())
@@ -261,7 +261,7 @@ import Testing
         }
     }
 
-    @Test("A daemon that was given up and lives still has its listeners")
+    @Test("A daemon that was declared dead but lives still has its listeners")
     func givenUp() async throws {
         try await with { world in
             let (slow, other) = (UUID(), UUID())

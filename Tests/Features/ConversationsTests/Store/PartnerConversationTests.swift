@@ -63,7 +63,7 @@ import Testing
         try await ScheduleDatabase.with(now: "2026-11-22T10:00:00Z") { try await body(World($0)) }
     }
 
-    @Test("A conversation opens when both partners with names have asked, and a repetition changes nothing")
+    @Test("A conversation opens when both partners with names have asked")
     func asking() async throws {
         try await with { world in
             #expect(try await world.ask(1) == "name_required")
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    @Test("When both ask at once, one of them opens it")
+    @Test("If both partners ask at once, one of them opens the conversation")
     func race() async throws {
         try await with { world in
             for user in 1...2 { try await world.name(user) }
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test("A request without a task or partner, or with an erased or blocked partner, is refused")
+    @Test("A request without an available partner is refused")
     func refusals() async throws {
         try await with { world in
             for user in 1...3 { try await world.name(user) }
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test("A partner who left the pair's conversation is in it again when both ask")
+    @Test("A partner who left the conversation returns when both ask")
     func comingBack() async throws {
         try await with { world in
             for user in 1...2 { try await world.name(user) }

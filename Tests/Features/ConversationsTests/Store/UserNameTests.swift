@@ -10,7 +10,7 @@ import Testing
 
 /// Users' names: one per device, and each name once.
 @Suite struct UserNameTests {
-    @Test("A name belongs to the first device, never changes, and stays taken after an erasure")
+    @Test("A name belongs to the first device, and never changes")
     func names() async throws {
         try await ConversationWorld.with(1...2) { world in
             #expect(try await !world.take("user1", 1))
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test("Of several devices that request one name at once, one gets it")
+    @Test("One of several devices that request a name at once gets it")
     func race() async throws {
         try await ConversationWorld.with(1...1) { world in
             let outcomes = await withTaskGroup(of: Bool.self) { group in
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test("An erased user has left; its row is deleted with its last conversation, and its name stays taken")
+    @Test("The name of an erased user stays taken")
     func forgottenUsers() async throws {
         try await ConversationWorld.with(1...3) { world in
             try await world.send(1, "Hello", ConversationWorld.names([2]))
@@ -81,7 +81,7 @@ import Testing
         while try await database.storage.deleteUnused(retention: 34_560_000, limit: 2) > 0 {}
     }
 
-    @Test("A name that is unused for 400 days becomes free, but never one of an erased device")
+    @Test("A name that is unused for 400 days becomes free, unless its device was erased")
     func unused() async throws {
         try await ConversationWorld.with(1...4) { world in
             var hasMore = try await world.database.erasures.erase(world.device(4))
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test(
-        "A name stays while its device is in a conversation, has messages, listens, is blocked or has tasks"
+        "A name stays while its device uses it"
     )
     func used() async throws {
         try await ConversationWorld.with(1...9) { world in
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test("A conversation made while names are being removed has a participant, or isn't made")
+    @Test("A conversation created while names are being removed has a participant or fails")
     func forgottenMeanwhile() async throws {
         try await ConversationWorld.with(1...40) { world in
             try await world.database.setClock("2027-12-28T10:00:00Z")

@@ -10,7 +10,7 @@ import Testing
 
 /// The batches of joins and leaves that are written.
 @Suite struct AttendanceReportsTests {
-    @Test("A rush of thousands ends when no reports wait, and is reported once")
+    @Test("The end of a rush of thousands is reported once")
     func rush() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let rushes = EventRecorder<String>()

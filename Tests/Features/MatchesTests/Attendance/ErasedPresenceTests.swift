@@ -42,7 +42,7 @@ import Testing
         ).map { try $0.string("text") }
     }
 
-    @Test("An erased user leaves the room without a trace, and returns or is counted again without one")
+    @Test("An erased user leaves the room without a trace")
     func noTrace() async throws {
         try await Self.withErased { database, store, ada, daemon in
             for (number, kind) in [(2, PresenceEvent.Kind.left), (3, .joined)] {
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test("An entry stored at the moment of an erasure counts as a departure when it is reported")
+    @Test("An entry stored during an erasure counts as a departure")
     func writtenMeanwhile() async throws {
         try await Self.withErased { database, store, ada, daemon in
             try await database.run(

@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test("A daemon that ends after its rooms closed is removed at once, and its people stayed to the end")
+    @Test("A daemon that ends after its rooms have closed is removed at once")
     func endAfterRooms() async throws {
         try await Self.withPair { database, ada, _, daemon in
             var crowd = Crowd()
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test("A recount restores the present people once, without those who left meanwhile")
+    @Test("A recount restores the people who are present, each once")
     func recount() async throws {
         try await Self.withPair { database, ada, bob, daemon in
             let batches = Locked(0)
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    @Test("Members of a room that closed are neither restored nor recorded as having left")
+    @Test("A recount ignores members of a closed room")
     func closedRoom() async throws {
         try await Self.withPair { database, ada, bob, daemon in
             let writer = Self.writer(database, daemon)
@@ -205,7 +205,7 @@ import Testing
         }
     }
 
-    @Test("A daemon without a row writes nothing; its people are removed, and return after its next heartbeat")
+    @Test("A daemon without a row writes nothing until its next heartbeat")
     func withoutRow() async throws {
         try await Self.withPair { database, ada, _, daemon in
             let store = AttendanceStore(database: database.client)
@@ -249,7 +249,7 @@ import Testing
         }
     }
 
-    @Test("A failed recount is repeated with the next report, alone, and reported once")
+    @Test("A failed recount is repeated with the next report")
     func failing() async throws {
         try await Self.withPair { database, ada, bob, daemon in
             var batches = Batches(database, daemon)

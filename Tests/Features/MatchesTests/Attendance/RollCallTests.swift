@@ -18,7 +18,7 @@ import Testing
         Dictionary(uniqueKeysWithValues: call.rooms.joined().map { ($0.attendee, $0.connections) })
     }
 
-    @Test("Events before an answer aren't counted again, and later ones are, even before all answers arrive")
+    @Test("Events before an answer aren't counted again, and later ones are")
     func counting() {
         var call = RollCall(number: 2)
         call.take(event(.joined, nil, rollCall: 1))
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test("With any concurrent events the result matches the stored attendance", arguments: 0..<200)
+    @Test("The result of a roll call matches the stored attendance", arguments: 0..<200)
     func property(seed: Int) {
         var random = SeededRandom(seed: UInt64(seed))
         var crowd = Crowd(loops: 3)

@@ -14,7 +14,7 @@ import Testing
     private static let nine = "2026-11-22T09:00:00Z"
 
     @Test(
-        "A room kept for an unnamed member opens and closes once, with its last members"
+        "A room that is kept for an unnamed member opens and closes once"
     )
     func kept() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in

@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(
-        "A bad token is tried once at the other host and then removed",
+        "A bad token is tried at the other host once",
         arguments: [false, true])
     func badTokenIsTriedOnceAtOtherHostAndThenRemoved(_ isSandbox: Bool) {
         var attempt = APNsAttempt(isSandbox: isSandbox)

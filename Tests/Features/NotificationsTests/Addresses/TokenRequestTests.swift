@@ -18,7 +18,7 @@ import Testing
         #expect(error?.reason.hasPrefix(member + " ") == true)
     }
 
-    @Test("A token has 200 bytes at most")
+    @Test("A token has at most 200 bytes")
     func aTokenHas200BytesAtMost() throws {
         func json(_ bytes: Int) -> [UInt8] {
             Array(#"{"deviceId":"d","token":"\#(String(repeating: "aB", count: bytes))","debug":false}"#.utf8)

@@ -9,7 +9,7 @@ import Testing
 @testable import Notifications
 
 @Suite struct AddressContentionTests {
-    @Test("Addresses that move between devices while being dropped cause no deadlock")
+    @Test("Moving addresses between devices causes no deadlock")
     func wandering() async throws {
         try await ScheduleDatabase.with(now: nil, connections: 8) { database in
             // Slows down the deletion of older addresses, so that other statements run between it and the registration.

@@ -20,7 +20,7 @@ import Testing
         FinishedDelivery(id: delivery.id, attempt: delivery.attempt, decision: decision)
     }
 
-    @Test("A claim writes one delivery for each reminder and address of the providers in use")
+    @Test("A claim writes one delivery for each reminder, address and provider in use")
     func claimWrites() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.addresses.register("t-ada", of: device("ada"), in: .ntfy, most: 1)
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test("A leased delivery belongs to one daemon until the lease ends, and returns under the same id")
+    @Test("A leased delivery belongs to one daemon until the lease ends")
     func leases() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.addresses.register("t-ada", of: device("ada"), in: .ntfy, most: 1)
@@ -205,7 +205,7 @@ import Testing
         }
     }
 
-    @Test("Nothing is sent after the start, and the delivery counts as expired")
+    @Test("No delivery is sent after the start")
     func deadline() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.addresses.register("t-ada", of: device("ada"), in: .ntfy, most: 1)
@@ -236,7 +236,7 @@ import Testing
         }
     }
 
-    @Test("A device that cancelled before its erasure is removed from waiting events, and no other device is")
+    @Test("An erasure removes only the erased device from waiting events")
     func erasedAfterCancelling() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.serve([.webhook])
@@ -272,7 +272,7 @@ import Testing
         }
     }
 
-    @Test("An event is tried for a day and ten minutes, so that its last attempt is made")
+    @Test("An event is tried for a day and ten minutes")
     func patience() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.writeEvents([1])
@@ -291,7 +291,7 @@ import Testing
         }
     }
 
-    @Test("A device has a maximum number of addresses, and the oldest are removed")
+    @Test("A device that exceeds its number of addresses loses the oldest")
     func most() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             for index in 0..<12 {
@@ -306,7 +306,7 @@ import Testing
         }
     }
 
-    @Test("The first daemon stores a secret, and all have the same")
+    @Test("All daemons share the secret that the first one stored")
     func secrets() async throws {
         try await ScheduleDatabase.with(now: nil, connections: 8) { database in
             let values = try await withThrowingTaskGroup(of: [UInt8].self) { group in

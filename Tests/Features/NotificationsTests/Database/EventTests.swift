@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("An erasure is reported once, and no waiting event contains the device's data")
+    @Test("An erasure is reported once, and removes the device's data from waiting events")
     func erased() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             _ = try await database.claimMatch(for: [.webhook])
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test("A match's end is reported before its cause, its room's end at once, and its reminder to nobody")
+    @Test("The end of a match is reported before its cause")
     func leave() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let claim = try await database.claimMatch(for: [.webhook])
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test("An event is deleted when its last receiver has it")
+    @Test("An event is deleted when its last receiver has accepted it")
     func done() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.writeEvents(1...2)
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test("Attendance is stored without receivers too, and a report once")
+    @Test("Attendance is stored even without receivers")
     func attendance() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let claim = try await database.claimMatch(for: [])
@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    @Test("A dead daemon's people leave, and its own late report counts once")
+    @Test("The people of a dead daemon leave, and its late report counts once")
     func deadDaemon() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let claim = try await database.claimMatch(for: [])
@@ -249,7 +249,7 @@ import Testing
         }
     }
 
-    @Test("Events of a room count the people on all daemons, whenever these report")
+    @Test("A room's events count the people on all daemons")
     func peers() async throws {
         try await ScheduleDatabase.with(now: Self.before, connections: 8) { database in
             let claim = try await database.claimMatch(for: [.webhook])
@@ -280,7 +280,7 @@ import Testing
         }
     }
 
-    @Test("The members of a daemon that dies leave by an event each, and come back if the daemon lives")
+    @Test("Each member of a dead daemon leaves by an event")
     func deadDaemonEvents() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let claim = try await database.claimMatch(for: [.webhook])
@@ -323,7 +323,7 @@ import Testing
         }
     }
 
-    @Test("A room's end gets its number when it happens, and lists the people who were there")
+    @Test("The end of a room lists the people who were there")
     func closed() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let claim = try await database.claimMatch(for: [.webhook])

@@ -55,7 +55,7 @@ import Testing
         try await database.run("DELETE FROM core.delivery WHERE attempts > 0")
     }
 
-    @Test("A user whose partner left is notified at once at every address, and the one who left isn't")
+    @Test("A user whose partner left is notified at every address")
     func everyWay() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             try await database.addresses.register("ada's", of: DeviceID(stored: "ada"), in: .ntfy, most: 1)
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(
-        "A user reminded without a partner is notified of one after an unblock, except in the room"
+        "A user reminded without a partner is notified of one after an unblock"
     )
     func unblocked() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test(
-        "A user reminded without a partner is notified of one after an invitation lapses, except in the room",
+        "A user reminded without a partner is notified of one after an invitation lapses",
         arguments: ["ada", "bob"])
     func lapsed(_ present: String) async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
@@ -132,7 +132,7 @@ import Testing
         }
     }
 
-    @Test("A user reminded without a partner is notified of one after a third person leaves, and so is the one left")
+    @Test("A user reminded without a partner is notified of one after a third user leaves")
     func besideALeaver() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             try await database.serve([.ntfy])
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test("A notice names the new partner, on any day, cut to the provider's limit")
+    @Test("A notice names the new partner within the provider's limit")
     func instead() async throws {
         try await ScheduleDatabase.with(now: "2026-11-21 23:30Z") { database in
             let match = try await Self.pair(database)
@@ -169,7 +169,7 @@ import Testing
     }
 
     @Test(
-        "Repeated changes are notified rarely and with the current state, and not after a move or an erasure"
+        "Repeated changes are notified rarely and with the current state"
     )
     func pace() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
@@ -202,7 +202,7 @@ import Testing
     }
 
     @Test(
-        "After the lead notices are sent while the room is open, also to a user who is joined again, except in the room"
+        "After the lead, notices are sent while the room is open"
     )
     func afterTheLead() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
@@ -230,7 +230,7 @@ import Testing
         }
     }
 
-    @Test("A user who didn't come and whose partner has another match is notified once, and the partner isn't")
+    @Test("An absent user whose partner has another match is notified once")
     func absent() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let match = try await Self.pair(database)
@@ -271,7 +271,7 @@ import Testing
         }
     }
 
-    @Test("A waiting notice isn't sent to a user who is in the room by then")
+    @Test("A waiting notice isn't sent to a user who has entered the room")
     func inTheRoom() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let match = try await Self.pair(database)
@@ -288,7 +288,7 @@ import Testing
         }
     }
 
-    @Test("A notice that waited for its provider is sent once, whatever happened since")
+    @Test("A waiting notice is sent once, with the current state")
     func onceAfterOutage() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let match = try await Self.pair(database)

@@ -14,7 +14,7 @@ import Testing
     private let ada = DeviceID(stored: "ada")
 
     @Test(
-        "A claim writes deliveries for served providers until they are refused, and again after the next start")
+        "A claim writes deliveries only for served providers")
     func turnedAway() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.addresses.register("t", of: ada, in: .ntfy, most: 1)
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("A provider that no daemon has served for a day is removed, and a served one isn't")
+    @Test("A provider that no daemon has served for a day is removed")
     func purged() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.serve([.ntfy, .webhook])

@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test("A device with thirty thousand tasks is gone for everyone when its erasure is answered")
+    @Test("A device with thirty thousand tasks is invisible when its erasure is answered")
     func goneAtOnce() async throws {
         try await with(count: 30_000) { database in
             let room = try #require(try await database.day("big", "2026-11-22").slot("10:00")?.roomId)
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test("Other tasks are claimed and registered while a step of an erasure is blocked")
+    @Test("A blocked step of an erasure doesn't delay other tasks")
     func holdsNothingUp() async throws {
         try await with(count: 2_000) { database in
             #expect(try await database.erasures.erase(big))
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test("Another daemon completes an interrupted erasure, and rows that can't be deleted don't block others")
+    @Test("Another daemon completes an interrupted erasure")
     func workers() async throws {
         try await with(count: 2_000) { database in
             try await database.crowd(of: "poison", count: 600, after: "2026-11-22 12:00Z")

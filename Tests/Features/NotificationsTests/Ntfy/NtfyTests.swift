@@ -8,7 +8,7 @@ import Wire
 
 /// ntfy's messages.
 @Suite struct NtfyTests {
-    @Test("A message contains topic, title, partner and start, and links to the room")
+    @Test("A message contains the title, the partner and the start, and links to the room")
     func message() throws {
         let json = try TestJSON(parsing: NtfyMessage(.sample(), publicURL: "https://example.org").json)
         #expect(json["topic"].string == "topic")
@@ -31,7 +31,7 @@ import Wire
         #expect(json["title"].string == "History")
     }
 
-    @Test("A topic belongs to one device, is constant, and depends on the server's secret")
+    @Test("A topic is constant, and belongs to one device")
     func topic() throws {
         let secret = [UInt8](repeating: 1, count: 32)
         let topic = try NtfyTopic.name(of: DeviceID(stored: "ada"), secret: secret)
@@ -43,7 +43,7 @@ import Wire
             try NtfyTopic.name(of: DeviceID(stored: "ada"), secret: [UInt8](repeating: 2, count: 32)) != topic)
     }
 
-    @Test("The number of requests in flight follows the setting, and descriptors are reserved for them")
+    @Test("The number of requests in flight follows the setting")
     func concurrency() throws {
         var settings = ProviderSettings()
         settings.ntfy.server = "https://ntfy.example.org"

@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(
-        "The content always fits: the oldest messages are left out, and the last one is cut",
+        "The content always fits, because messages are left out or cut",
         arguments: ["x", "\u{1}", "🎹"])
     func fits(_ character: String) throws {
         let long = String(repeating: character, count: 500)

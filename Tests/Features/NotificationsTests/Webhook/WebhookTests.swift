@@ -32,7 +32,7 @@ import Wire
         #expect(signatures.allSatisfy { $0.hasPrefix("v1,") })
     }
 
-    @Test("A body has type, timestamp and data, and is the same on every attempt")
+    @Test("A body is the same on every attempt")
     func body() {
         let delivery = Delivery.sample(event: "room.closed", payload: #"{"roomId":"X"}"#)
         #expect(
@@ -55,7 +55,7 @@ import Wire
     }
 
     @Test(
-        "A secret is a prefix and 24 to 64 bytes in base64",
+        "A secret has a prefix and 24 to 64 bytes in base64",
         arguments: [
             ("whsec_" + String(repeating: "A", count: 32), true), ("whsec_" + String(repeating: "A", count: 28), false),
             ("whsec_" + String(repeating: "A", count: 88), false), (String(repeating: "A", count: 32), false),

@@ -45,7 +45,7 @@ import Testing
         #expect(LeaseLimits(inHand: 64, others: 64, concurrency: 32, batch: 1) == LeaseLimits(urgent: 0, others: 0))
     }
 
-    @Test("With batches more is leased, up to the limits of a statement and of the stock")
+    @Test("Batches lease more deliveries, up to the limits")
     func batches() {
         let empty = LeaseLimits(inHand: 0, others: 0, concurrency: 32, batch: 500)
         #expect(empty == LeaseLimits(urgent: 500, others: 500))

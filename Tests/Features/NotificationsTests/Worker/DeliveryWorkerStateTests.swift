@@ -25,7 +25,7 @@ import Testing
         #expect(state.disposition(at: at(0)) == .send)
     }
 
-    @Test("The worker pauses for the longest requested time, and reports it once")
+    @Test("The worker pauses for the longest requested time")
     func rests() {
         var state = serving()
         let first = state.rest(for: .seconds(10), at: at(0))
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "A refused worker stores that, even during a pause, and is off for all daemons or itself",
+        "A refused worker stores the refusal, even during a pause",
         arguments: [true, false])
     func turnedAway(isForAll: Bool) {
         var state = serving()
@@ -87,7 +87,7 @@ import Testing
         #expect(news == [false, true, false, true])
     }
 
-    @Test("While one kind's leases fail, the other's answers aren't news")
+    @Test("Answers to one kind's leases aren't reported while the other kind's fail")
     func databaseForOne() {
         var state = DeliveryWorkerState()
         let first = state.noteDatabase(isThere: false, for: .others)
@@ -96,7 +96,7 @@ import Testing
         #expect(first && meanwhile == [false, false, false] && last)
     }
 
-    @Test("Deliveries that aren't urgent are leased neither before the start, nor in a pause, nor after the end")
+    @Test("Deliveries that aren't urgent are leased only while the provider is served")
     func others() {
         var state = DeliveryWorkerState()
         #expect(!state.isServing)

@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test("A reminder accepted at the second attempt has the same id on both, and is delivered")
+    @Test("A reminder has the same id on every attempt")
     func retry() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.run("UPDATE letsswitch.test_clock SET at = NULL")
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("A failing provider pauses with all its deliveries, and no attempt is counted")
+    @Test("A failing provider pauses with all its deliveries")
     func rests() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             try await fill(database, 20)
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test("Deliveries leased while the provider begins to pause are given back, and sent afterwards")
+    @Test("Deliveries leased while the provider begins to pause are sent afterwards")
     func restsDuringLease() async throws {
         try await ScheduleDatabase.with(now: nil, connections: 6) { database in
             let paused = EventRecorder<Int>()
@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    @Test("A delivery in stock isn't sent after its deadline, and its remaining time is that of the attempt")
+    @Test("A delivery in stock isn't sent after its deadline")
     func late() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             try await fill(database, 3)
@@ -251,7 +251,7 @@ import Testing
         }
     }
 
-    @Test("A webhook that answers 410 is off from then on, and nothing waits for it")
+    @Test("A webhook that answers 410 is switched off")
     func off() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             try await fill(database, 20)
@@ -266,7 +266,7 @@ import Testing
         }
     }
 
-    @Test("A worker that is refused after another has started leaves everything to that one")
+    @Test("A refused worker leaves everything to a later one")
     func leaves() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             try await fill(database, 20)
@@ -290,7 +290,7 @@ import Testing
         }
     }
 
-    @Test("Reminders are sent at once, however many events hang")
+    @Test("Reminders are sent at once, even if all events hang")
     func urgent() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await fill(database, 100)
@@ -312,7 +312,7 @@ import Testing
         }
     }
 
-    @Test("Waiting events are sent together, and failing ones in half the number")
+    @Test("Waiting events are sent together, and failed ones in smaller groups")
     func batches() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             try await fill(database, 64)
@@ -340,7 +340,7 @@ import Testing
         }
     }
 
-    @Test("At the end attempts in flight are awaited, and the rest is given back at once")
+    @Test("A stopping worker waits for attempts in flight and gives back the rest")
     func stops() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             try await fill(database, 10)
@@ -359,7 +359,7 @@ import Testing
         }
     }
 
-    @Test("An attempt that hangs at the end is cancelled, and repeated by the next daemon")
+    @Test("An attempt that hangs at the end is cancelled and repeated by the next daemon")
     func cutOff() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             try await fill(database, 1)

@@ -17,7 +17,7 @@ import Testing
         return leases
     }
 
-    @Test("The oldest delivery is sent first, with the time of its sending")
+    @Test("The oldest delivery is sent first")
     func order() {
         var leases = leases()
         guard case .send(let delivery) = leases.next(at: at(7)) else {
@@ -40,7 +40,7 @@ import Testing
         #expect(stock.map(\.id).reversed() == [4, 5, 3, 2, 1])
     }
 
-    @Test("A blocked delivery lets others pass, and those beyond a server's share are given back, the last first")
+    @Test("Deliveries above a server's share are given back")
     func origins() {
         var leases = LeasedDeliveries()
         leases.take((1...6).map { .sample(id: $0) }, at: at(0), for: Self.lease) { $0.id == 6 ? "good" : "bad" }
@@ -64,7 +64,7 @@ import Testing
         #expect(stock.map(\.id) == [3, 2])
     }
 
-    @Test("A delivery isn't sent after the end of its lease unless it was renewed")
+    @Test("A delivery isn't sent after the end of its lease")
     func lease() {
         var leases = leases()
         #expect(leases.leased(until: at(8)).count == 3)
@@ -82,7 +82,7 @@ import Testing
         #expect(leases.count == 2)
     }
 
-    @Test("Deliveries that the database no longer reserves are dropped, except those in flight")
+    @Test("Deliveries that the database no longer reserves are dropped")
     func taken() {
         var leases = leases()
         leases.renewed([1, 2, 3].map { .sample(id: $0) }, kept: [3], at: at(2), for: Self.lease)

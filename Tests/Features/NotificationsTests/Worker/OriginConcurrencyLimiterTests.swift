@@ -18,7 +18,7 @@ import Testing
         for _ in 0..<count { windows.end(origin, after: time) }
     }
 
-    @Test("The window of a server that answers doubles each round trip, up to three quarters of the places")
+    @Test("The window of a server that answers doubles with each round trip")
     func grows() {
         var windows = OriginConcurrencyLimiter(places: 100)
         var counts: [Int] = []

@@ -19,7 +19,7 @@ import Testing
         #expect(settle(.refused("")) == .dropped(.refused))
     }
 
-    @Test("A reminder is repeated after half a second, then twice that, and so on, minus a random half")
+    @Test("The wait before a reminder is repeated doubles each time")
     func backOff() {
         for (attempt, seconds) in [(1, 0.5), (2, 1), (3, 2), (4, 4), (5, 8)] {
             #expect(settle(.retry(after: nil, ""), attempt: attempt) == .again(after: .seconds(seconds), counts: true))
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test("Near the deadline a delivery is repeated once before it, and not after it")
+    @Test("Near the deadline, a delivery is tried once more")
     func deadline() {
         #expect(settle(.retry(after: nil, ""), attempt: 6, left: 10) == .again(after: .seconds(5), counts: true))
         #expect(
@@ -42,7 +42,7 @@ import Testing
         #expect(settle(.retry(after: nil, ""), attempt: 6, left: 10, age: .seconds(100)) == .dropped(.expired))
     }
 
-    @Test("A server's Retry-After is obeyed, at least a second, unless it is too late then")
+    @Test("A server's Retry-After is obeyed if the deadline allows it")
     func retryAfter() {
         #expect(settle(.retry(after: .seconds(7), "")) == .again(after: .seconds(7), counts: true))
         #expect(settle(.retry(after: .zero, "")) == .again(after: .seconds(1), counts: true))
@@ -67,7 +67,7 @@ import Testing
         #expect(settle(.paused(for: .seconds(20), "")).outcome == .paused)
     }
 
-    @Test("The webhook's events are repeated at the times of Standard Webhooks, the last time after a day")
+    @Test("The webhook's events are repeated at the times of Standard Webhooks")
     func events() {
         var at = Duration.zero
         var times: [Int] = []

@@ -9,7 +9,7 @@ import Testing
         MonotonicTime(nanoseconds: 1_000_000_000_000 + milliseconds * 1_000_000)
     }
 
-    @Test("The first change after a pause is read at once, and those of the next quarter second together")
+    @Test("The first change after a pause is read at once, and later ones are gathered")
     func gathers() {
         var gathering = ChangeGathering(from: 7)
         #expect(gathering.changed(to: 7, at: time(0)) == .none)
@@ -25,7 +25,7 @@ import Testing
         #expect(gathering.changed(to: 101, at: time(761)) == .read(after: 100))
     }
 
-    @Test("Changes that don't fit are read a quarter second later, and an old version changes nothing")
+    @Test("Changes that don't fit are read a quarter of a second later")
     func parts() {
         var gathering = ChangeGathering(from: 0)
         #expect(gathering.changed(to: 300, at: time(0)) == .read(after: 0))
@@ -36,7 +36,7 @@ import Testing
         #expect(gathering.published == 300)
     }
 
-    @Test("After lost notifications changes are read once, and a wrong version is corrected soon")
+    @Test("After lost notifications, changes are read once")
     func doubt() {
         var gathering = ChangeGathering(from: 5)
         #expect(gathering.changed(to: nil, at: time(0)) == .read(after: 5))
@@ -49,7 +49,7 @@ import Testing
         #expect(gathering.changed(to: 3, at: time(2000)) == .read(after: 2))
     }
 
-    @Test("A failed read is repeated after a second, once for any number of changes")
+    @Test("A failed read is repeated after a second")
     func failure() {
         var gathering = ChangeGathering(from: 0)
         #expect(gathering.changed(to: 1, at: time(0)) == .read(after: 0))

@@ -9,7 +9,7 @@ import Testing
         ChangedQuestions.Mark(question: id, isVoted: voted, wasAnswered: answered)
     }
 
-    @Test("Each question waits once, other changes precede votes, and none is lost")
+    @Test("Each question waits once, and other changes precede votes")
     func order() {
         var pending = PendingChanges()
         let ids = (0..<4).map { _ in UUID() }

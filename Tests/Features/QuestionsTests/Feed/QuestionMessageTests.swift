@@ -9,7 +9,7 @@ import Testing
         Array(text.utf8).withUnsafeBytes { QuestionMessage($0) }
     }
 
-    @Test("A question is parsed in any layout, with missing members left open")
+    @Test("A question is parsed in any layout")
     func asking() {
         let id = UUID()
         for text in [
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(
-        "Any other message is unknown, with an explanation",
+        "Any other message is unknown and gets an explanation",
         arguments: [
             "", "x", "[]", "1", "null", #""newQuestion""#, "{}", #"{"type":1}"#, #"{"type":"ale"}"#,
             #"{"type":"newQuestion""#,
@@ -42,7 +42,7 @@ import Testing
         #expect(reason.hasSuffix("."))
     }
 
-    @Test("Server messages have the members that the published client decodes, in order")
+    @Test("Server messages have the members that the published client decodes")
     func events() {
         let id = UUID()
         func text(_ event: QuestionEvent) -> String { String(decoding: event.payload, as: UTF8.self) }
@@ -65,7 +65,7 @@ import Testing
         #expect(text(.questions(page, forPresenter: true)) == #"{"type":"questions","questions":[],"more":false}"#)
     }
 
-    @Test("The audience receives approvals and removals, and the presenter receives everything")
+    @Test("Only the presenter receives questions without approval")
     func publication() {
         func question(_ state: Question.State) -> Question {
             Question(
@@ -88,7 +88,7 @@ import Testing
                 == Array(repeating: "question", count: 6) + ["questionRemoved", "session"])
     }
 
-    @Test("Each send option selects its recipients, and none for unknown ids")
+    @Test("Each send option selects exactly its recipients")
     func options() {
         let (ada, bob) = (UUID(), UUID())
         func selected(_ option: WebSocketSendOption) -> [UUID] { [ada, bob].filter { option.selects(id: $0, nil) } }

@@ -19,7 +19,7 @@ import Wire
         func webSocketDidClose(_ webSocket: WebSocket, code: WebSocketCloseCode) {}
     }
 
-    @Test("The option .socket selects exactly that socket, also among others with its id, and none for an unknown one")
+    @Test("The option .socket selects exactly that socket")
     func socket() async throws {
         let (audience, selections) = (LoopLocal<Audience>(), EventRecorder<[Bool]>())
         let responder = Responder(

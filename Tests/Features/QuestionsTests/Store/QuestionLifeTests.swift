@@ -11,7 +11,7 @@ import Testing
 /// The limits and the retention of questions.
 @Suite struct QuestionLifeTests {
     @Test(
-        "Questions per minute, per session and sessions per device are limited, and full tables accept no more")
+        "Questions and sessions have limits")
     func limits() async throws {
         try await ScheduleDatabase.with(now: QuestionSessionFixture.now) { database in
             var settings = QuestionSettings()
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test("A dismissed or erased question makes room for another in its session")
+    @Test("A dismissed or erased question frees its place")
     func room() async throws {
         try await ScheduleDatabase.with(now: QuestionSessionFixture.now) { database in
             var settings = QuestionSettings()
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test("A device that makes sessions at once gets as many as it may have")
+    @Test("Simultaneous requests don't exceed a device's limit of sessions")
     func sessionsAtOnce() async throws {
         try await ScheduleDatabase.with(now: QuestionSessionFixture.now) { database in
             var settings = QuestionSettings()
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    @Test("An erased device leaves no text: its questions disappear, and votes and others' questions stay")
+    @Test("An erased device leaves no text in sessions")
     func erasure() async throws {
         try await ScheduleDatabase.with(now: QuestionSessionFixture.now) { database in
             let fixture = try await QuestionSessionFixture(database)
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    @Test("A device that connected before its erasure leaves no text afterwards, whenever it asks")
+    @Test("A device that connected before its erasure leaves no text")
     func askedAfterErasure() async throws {
         try await ScheduleDatabase.with(now: nil, connections: 8) { database in
             let fixtures = try await [
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    @Test("After the retention questions are deleted with their votes, then sessions, and used ones stay")
+    @Test("After the retention, questions and unused sessions are deleted")
     func purge() async throws {
         try await ScheduleDatabase.with(now: QuestionSessionFixture.now) { database in
             let old = try await QuestionSessionFixture(database)

@@ -9,7 +9,7 @@ import Testing
 
 /// The questions of a session: asking, moderation, votes, and reading their changes.
 @Suite struct QuestionStoreTests {
-    @Test("A question starts as pending or approved, and every moderation returns its result")
+    @Test("Every moderation returns the question's new state")
     func states() async throws {
         try await ScheduleDatabase.with(now: QuestionSessionFixture.now) { database in
             for isModerated in [false, true] {
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test(
-        "Moderation needs the key, and a closed session can only be opened"
+        "Moderation needs the key"
     )
     func refusals() async throws {
         try await ScheduleDatabase.with(now: QuestionSessionFixture.now) { database in
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test("The open session is available to everyone if the daemon has one, and missing otherwise")
+    @Test("The open session exists only if the daemon has one")
     func openSession() async throws {
         try await ScheduleDatabase.with(now: QuestionSessionFixture.now) { database in
             let store = QuestionStore(
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test("A vote counts once per voter and question, in any order and number")
+    @Test("A vote counts once per voter and question")
     func votes() async throws {
         try await ScheduleDatabase.with(now: QuestionSessionFixture.now) { database in
             let fixture = try await QuestionSessionFixture(database)
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test("With full votes none is added, and removals still work in a batch")
+    @Test("A full table of votes accepts only removals")
     func fullVotes() async throws {
         try await ScheduleDatabase.with(now: QuestionSessionFixture.now) { database in
             var storage = StorageLimits()
@@ -166,7 +166,7 @@ import Testing
         }
     }
 
-    @Test("A reader that continues from a version gets every later change once and in order under concurrency")
+    @Test("A reader that continues from a version gets every later change once")
     func changes() async throws {
         try await ScheduleDatabase.with(now: QuestionSessionFixture.now, connections: 4) { database in
             let fixture = try await QuestionSessionFixture(database)
@@ -217,7 +217,7 @@ import Testing
         }
     }
 
-    @Test("A page and a list of changes end at 32 KiB, and the rest follows")
+    @Test("A page ends at 32 KiB, and the rest follows")
     func pageBytes() async throws {
         try await ScheduleDatabase.with(now: QuestionSessionFixture.now) { database in
             let fixture = try await QuestionSessionFixture(database)
@@ -237,7 +237,7 @@ import Testing
         }
     }
 
-    @Test("Announcements are limited to twenty a minute and two hundred an hour, and readers get all in parts")
+    @Test("Announcements are limited per minute and per hour")
     func announcements() async throws {
         try await ScheduleDatabase.with(now: QuestionSessionFixture.now) { database in
             let fixture = try await QuestionSessionFixture(database)

@@ -37,7 +37,7 @@ import Testing
         #expect(order.gap == nil && order.settled == 8)
     }
 
-    @Test("A missing batch delays later ones only briefly, and is released after them")
+    @Test("A missing batch delays later ones only briefly")
     func lapse() {
         var order = order(settled: 5)
         _ = order.offer(.sample(7), at: start)
@@ -52,7 +52,7 @@ import Testing
         #expect(order.settled == 7)
     }
 
-    @Test("Claims are released before anything is known of the database")
+    @Test("Claims are released before the database is read")
     func unknown() {
         var order = BatchOrder()
         #expect(order.offer(.sample(57), at: start).isEmpty)
@@ -71,7 +71,7 @@ import Testing
         #expect(released.count == BatchOrder.heldLimit + 1)
     }
 
-    @Test("A number that was no batch is dropped, and real ones are kept")
+    @Test("A number without a batch is dropped")
     func correction() {
         var order = order(settled: 5)
         order.announce(.max)
@@ -81,7 +81,7 @@ import Testing
         #expect(order.announced == 9 && order.gap?.upTo == 8)
     }
 
-    @Test("In any order each batch is released once, and never before one that counts as settled")
+    @Test("In any order, each batch is released once")
     func anything() {
         var random = SeededRandom(seed: 15)
         for _ in 0..<300 {

@@ -6,7 +6,7 @@ import Testing
 @Suite struct LostClaimsTests {
     private let start = MonotonicTime.now()
 
-    @Test("Without lost answers nothing is searched, and each claim is recorded once")
+    @Test("Without lost answers, no claim is searched for")
     func none() {
         var claims = LostClaims()
         let recorded = [claims.record(3), claims.record(3), claims.record(4)]
@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(
-        "A lost claim is searched at once and repeatedly while it may be running, and recorded once"
+        "A lost claim is searched for while it may be running"
     )
     func lost() {
         var claims = LostClaims()

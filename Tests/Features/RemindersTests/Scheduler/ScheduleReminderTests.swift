@@ -12,7 +12,7 @@ import Testing
 @Suite struct ScheduleReminderTests {
     private let nine = "2026-11-22T09:00:00Z"
 
-    @Test("At the lead both are reminded in order of registration, and the room is open until an hour after the start")
+    @Test("At the lead, both users are reminded and their room opens")
     func claim() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let store = database.reminders
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("Claims follow the due order with a limit at a time")
+    @Test("Claims follow the due order, up to a limit each")
     func limit() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             for minute in ["30", "20", "40", "10"] {
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("A room opens late while it would still be open, and stays closed later")
+    @Test("A room opens late, unless its time is over")
     func late() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let rooms = try await ["2026-11-22T08:30:00Z", nine].asyncMap { start in
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test("An unmatched task's room isn't open before the reminder, and is unknown afterwards")
+    @Test("The room of an unmatched task never opens")
     func unpairedRoom() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let room = try #require(try await database.register("a", nine).task).socketId
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test("A reminder is delivered once, and missed if nobody took it until two seconds after the start")
+    @Test("A reminder is missed if it isn't delivered within two seconds after the start")
     func outbox() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let store = database.reminders
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test("A stream gets the reminders after its last one whose tasks have not started")
+    @Test("A stream gets the later reminders whose tasks haven't started")
     func replay() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z", lead: 1800) { database in
             let store = database.reminders
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test("A sleeping scheduler is notified of an earlier task, and of another's claim")
+    @Test("An earlier task or another daemon's claim wakes the scheduler")
     func notifications() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let events = AsyncStream.makeStream(of: PostgresListenerEvent.self)

@@ -23,7 +23,7 @@ import Testing
 
     private func time(_ seconds: Double) -> MonotonicTime { start + .seconds(seconds) }
 
-    @Test("The scheduler begins with everything except a claim, in parallel")
+    @Test("The scheduler begins with all jobs except a claim, in parallel")
     func beginning() {
         var state = SchedulerState(at: start)
         #expect(state.actions(at: start) == [.look, .catchUp(settled: 0), .purge])
@@ -31,7 +31,7 @@ import Testing
         #expect(state.nextLook == .infinity)
     }
 
-    @Test("The scheduler sleeps until a task is due, claims until nothing is left, and looks")
+    @Test("The scheduler sleeps until a task is due, and claims until none is left")
     func claims() {
         var state = settled(due: 1003)
         #expect(state.actions(at: start).isEmpty)
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(
-        "After an unnoticed step back of the database's clock it claims once in vain, looks, and sleeps"
+        "An unnoticed step back of the database's clock causes one claim in vain"
     )
     func clockWentBack() {
         var state = settled(due: 1003)
@@ -134,7 +134,7 @@ import Testing
         #expect(state.isFree(at: start) && state.failures == 12)
     }
 
-    @Test("While due times are unreadable it claims at intervals")
+    @Test("While due times can't be read, the scheduler claims at intervals")
     func blind() {
         var state = SchedulerState(at: start)
         _ = state.actions(at: start)
@@ -145,7 +145,7 @@ import Testing
         #expect(!state.actions(at: time(1.2)).contains(.claim))
     }
 
-    @Test("A claim with a lost answer is found, recorded and reported like others")
+    @Test("A claim with a lost answer is found and reported")
     func lost() {
         var state = settled(due: 1000)
         #expect(state.actions(at: start) == [.claim])
@@ -164,7 +164,7 @@ import Testing
         #expect(other.actions(at: start).isEmpty)
     }
 
-    @Test("A daemon that is far behind catches up, and doesn't look for an invalid batch number for ever")
+    @Test("A daemon that is far behind catches up")
     func farBehind() {
         var state = settled()
         state.handle(.announced(batch: 8), at: start)
@@ -177,7 +177,7 @@ import Testing
         #expect(state.pause(at: start) > .seconds(1))
     }
 
-    @Test("Catching up closes rooms whose end was missed, and keeps those opened during the query")
+    @Test("Catching up closes rooms whose closing was missed")
     func lostEnds() {
         var state = settled()
         let rooms = (0..<3).map { OpenRoom(id: UUID(), closesAt: 2000 + Double($0)) }
@@ -189,7 +189,7 @@ import Testing
         #expect(state.actions(at: start) == [.close([rooms[1].id])])
     }
 
-    @Test("The notification of an own running claim triggers no read unless the claim's answer is slow")
+    @Test("The notification of an own claim causes no read unless the answer is slow")
     func ownWord() {
         var state = settled(due: 1000)
         #expect(state.actions(at: start) == [.claim])
@@ -205,7 +205,7 @@ import Testing
         #expect(state.actions(at: late).isEmpty)
     }
 
-    @Test("Rooms close by a fresh reading of the clock, or by the estimate if it can't be read")
+    @Test("Rooms close by a new reading of the clock, or by the estimate if it can't be read")
     func closing() {
         let room = UUID()
         var state = settled()
@@ -229,7 +229,7 @@ import Testing
         #expect(state.actions(at: time(2)) == [.look])
     }
 
-    @Test("The scheduler is late if claims are delayed, and not if it is idle")
+    @Test("The scheduler is late only if claims are delayed")
     func lateness() {
         var state = settled(due: 1014)
         #expect(state.lateness(at: time(13)) == nil)
@@ -245,7 +245,7 @@ import Testing
         #expect(settled().lateness(at: time(26)) != nil)
     }
 
-    @Test("The scheduler is blocked while claims are late and fail, and not after a single failure or a long sleep")
+    @Test("The scheduler is blocked only while claims are late and fail")
     func blocked() {
         var state = settled(due: 1014)
         _ = state.actions(at: time(14))

@@ -6,7 +6,7 @@ import Testing
 @Suite struct ChangeWindowTests {
     private let now = Instant(seconds: 1_795_338_000)
 
-    @Test("Without parameters the window is near, and with both it is the period between them")
+    @Test("The window is near without parameters, and the given period with both")
     func parsing() throws {
         #expect(try ChangeWindow(from: nil, to: nil) == .near)
         let window = try ChangeWindow(from: "2026-11-22T01:00:00+01:00", to: "2026-11-23T00:00:00Z")

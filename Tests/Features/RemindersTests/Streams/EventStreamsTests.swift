@@ -18,7 +18,7 @@ import Testing
         "id: \(reminder.id)\nevent: reminder\ndata: \(reminder.payload)\n\n"
     }
 
-    @Test("A change is sent once and gathered to streams that show the slot, and to no others")
+    @Test("A gathered change is sent once to the streams that show the slot")
     func windows() async throws {
         try await RecordedStreams.run { world in
             let midnight = Instant(seconds: Self.now().day * 86_400)
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test("A change of a device's own task is sent to it at once in any slot, and not again with the gathered ones")
+    @Test("A change of a device's own task is sent to it at once")
     func own() async throws {
         try await RecordedStreams.run { world in
             let slot = Instant(seconds: Self.now().seconds + 60)
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test("A thousand reminders are sent once each, from the backlog and as they fire")
+    @Test("Each of a thousand reminders is sent once")
     func once() async throws {
         try await RecordedStreams.run { world in
             let all = (1...1000).map { Reminder.sample(batch: $0) }
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("An early reminder doesn't move the position, so a reader that reconnects gets the earlier ones")
+    @Test("An early reminder doesn't move the position")
     func early() async throws {
         try await RecordedStreams.run { world in
             let all = (1...4).map { Reminder.sample(batch: $0) }

@@ -16,7 +16,7 @@ import Testing
 
     private func event(_ slot: Instant) -> String { "event: schedule\ndata: {\"startsAt\":\"\(slot)\"}\n\n" }
 
-    @Test("Streams on both daemons are notified once: of own tasks at once, of others gathered")
+    @Test("Streams on both daemons are notified once")
     func twoDaemons() async throws {
         try await RecordedStreams.run { one in
             try await RecordedStreams.run { other in
@@ -80,7 +80,7 @@ import Testing
         #expect(gathered.takeAll().count == GatheredChanges.limit)
     }
 
-    @Test("Notifications fill PostgreSQL's limit, and all changes arrive with any device ids")
+    @Test("Notifications use PostgreSQL's limit of bytes, and all changes arrive")
     func notices() throws {
         var gathered = GatheredChanges()
         var expected: [Instant: Set<DeviceID>] = [:]

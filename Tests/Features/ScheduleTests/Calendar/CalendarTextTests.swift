@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(
-        "An entry lasts as long as its room is open, between a minute and an hour",
+        "An entry is as long as its room is open, between a minute and an hour",
         arguments: [(0, "090100"), (60, "090100"), (600, "091000"), (3600, "100000"), (86_400, "100000")])
     func entryLastsAsLongAsItsRoomIsOpenBetweenMinuteAndHour(_ open: Int, _ end: String) {
         #expect(Self.lines(Self.feed("x", open: open)).contains("DTEND:20261122T\(end)Z"))
@@ -88,7 +88,7 @@ import Testing
 
     /// Lines of every length, with characters of one to four bytes. Unfolding must restore the title.
     @Test(
-        "No line exceeds 75 bytes, and no character is split",
+        "No line exceeds 75 bytes or splits a character",
         arguments: ["x", "é", "語", "🎹", "x語🎹é"])
     func noLineExceeds75Bytes(_ character: String) throws {
         for count in 0...160 {

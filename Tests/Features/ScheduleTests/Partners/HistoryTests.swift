@@ -19,7 +19,7 @@ import Testing
             startedAt: nil, outcome: outcome, wasDissolved: outcome == .dissolved)
     }
 
-    @Test("A streak ends with a missed task, and not with one that the partner broke")
+    @Test("Only a missed task ends a streak, not one that the partner broke")
     func streak() {
         let outcomes: [([History.Outcome?], Int)] = [
             ([], 0), ([.missed, .kept], 0), ([nil, .kept, .dissolved, .kept, .missed, .kept], 2), ([.kept, .kept], 2),
@@ -27,7 +27,7 @@ import Testing
         for (outcomes, streak) in outcomes { #expect(History(entries: outcomes.map(Self.entry)).streak == streak) }
     }
 
-    @Test("A task is kept if its start was reported or the user came, and broken by a partner who left or didn't come")
+    @Test("A task is kept if its start was reported or the user came")
     func outcomes() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             var tasks: [String: TaskResponse] = [:]
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(
-        "An erased partner let the other person down if they had left, but not if they had come",
+        "An erased partner counts as absent only if the partner had left",
         arguments: ["2026-11-22 09:30Z", "2026-11-22 10:00:10Z"])
     func forgottenPartner(_ moment: String) async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in

@@ -12,7 +12,7 @@ import Testing
 @Suite struct InvitationBacklogTests {
     private static let nine = "2026-11-22T09:00:00Z"
 
-    @Test("A backlog frees tasks before their lead first, the nearest of them earliest")
+    @Test("A backlog frees tasks before their lead first")
     func order() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             var tasks: [UUID] = []
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test("Only invitations whose time is over are read, however many wait")
+    @Test("Only expired invitations are read")
     func cost() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             try await database.crowd(of: "ada", count: 1000, after: Self.nine)

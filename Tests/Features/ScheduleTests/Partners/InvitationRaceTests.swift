@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test("A guest who accepted first is a partner, or is left like any partner", arguments: Other.allCases)
+    @Test("A guest who accepted first is treated like any partner", arguments: Other.allCases)
     func first(_ way: Other) async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z", connections: 6) { database in
             let (accept, other, host, _) = try await Self.begin(way, database)
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test("A series' task can invite too, and its link survives renaming, ending and zone changes")
+    @Test("A task of a series can have an invitation, whose link stays valid")
     func series() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 12:00Z") { database in
             let store = database.series()

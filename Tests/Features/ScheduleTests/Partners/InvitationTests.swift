@@ -15,7 +15,7 @@ import Testing
     private static let ten = "2026-11-22T10:00:00Z"
 
     @Test(
-        "A guest with the link becomes the partner although others wait; a repetition changes nothing, and others are refused"
+        "A guest with the link becomes the partner, even if others wait"
     )
     func accept() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(
-        "Until an invitation lapses its task isn't offered; then it is matched, and the link works until the lead"
+        "A task is offered to others only when its invitation has expired"
     )
     func lapse() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test("A task that was made late, or existed, waits for its guest for at most half of the remaining time")
+    @Test("A late task waits for its guest for at most half of the remaining time")
     func holds() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:57Z") { database in
             #expect(try await database.register("ada", Self.nine).task?.isPaired == false)
@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test(
-        "A guest's own task becomes the partner if it has none, and tasks with partners stay"
+        "A guest's own task becomes the partner if it has no partner"
     )
     func ownPromise() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
@@ -135,7 +135,7 @@ import Testing
     }
 
     @Test(
-        "A guest is refused if it is late, the task is cancelled, moved or erased, or the host has blocked the guest"
+        "A guest without a valid invitation is refused"
     )
     func refusals() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
@@ -188,7 +188,7 @@ import Testing
         }
     }
 
-    @Test("Of several concurrent guests one becomes the partner")
+    @Test("One of several concurrent guests becomes the partner")
     func atOnce() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z", connections: 16) { database in
             for round in 0..<10 {
@@ -215,7 +215,7 @@ import Testing
         }
     }
 
-    @Test("A guest who accepts during a cancellation, an erasure or a claim sees its result", arguments: 0..<3)
+    @Test("A guest who accepts during a conflicting change sees its result", arguments: 0..<3)
     func beside(_ way: Int) async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z", connections: 6) { database in
             let host = try #require(try await database.invite("ada", Self.nine).task)

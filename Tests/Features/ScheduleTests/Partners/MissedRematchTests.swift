@@ -12,7 +12,7 @@ import Testing
 /// Rematches whose notification a daemon missed.
 @Suite struct MissedRematchTests {
     @Test(
-        "A rematch that was missed while disconnected is reported once after the reconnection, and old ones aren't"
+        "A rematch that was missed while disconnected is reported once"
     )
     func missed() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in

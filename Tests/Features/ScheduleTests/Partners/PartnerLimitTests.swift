@@ -24,7 +24,7 @@ import Testing
             MoveRequest(task: OwnTask(id: task.id, device: slot.device), slot: slot.slot))
     }
 
-    @Test("A user left between lead and claim is joined, and the claim opens one room and reports it once")
+    @Test("A user whose partner left between lead and claim can be joined")
     func beforeTheClaim() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             try await database.run(
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(
-        "A late user who asks again keeps its task after the start, and so does its partner; an early one is refused",
+        "Only a late user may ask again after the start",
         arguments: ["2026-11-22 08:59:30Z", "2026-11-22 09:02Z"])
     func lateRepeat(_ moment: String) async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test("A user in a room that ends early leaves it, and is present in the room to wait in")
+    @Test("A user in a room that ends early moves to the room to wait in")
     func attendance() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let (first, second) = try await database.remindedPair("a", "b")
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test("A moved task that had started counts as one more open task, and one that hadn't doesn't")
+    @Test("A moved task that had started counts as one more open task")
     func quota() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             var settings = ScheduleSettings()
@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    @Test("The remains of an erased task don't block a slot, and a refusal names the requested time")
+    @Test("The remains of an erased task don't block a slot")
     func movedTo() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             _ = try await database.register("a", Self.ten)
@@ -147,7 +147,7 @@ import Testing
         }
     }
 
-    @Test("No user waits for a partner after the room could no longer hold both")
+    @Test("No user waits longer than the room is open")
     func shortRoom() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             var settings = ScheduleSettings()

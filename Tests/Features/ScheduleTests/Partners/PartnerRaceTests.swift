@@ -37,7 +37,7 @@ import Testing
         return result
     }
 
-    @Test("An erasure that conflicts with a move starts again, without locks on the moved task")
+    @Test("An erasure that conflicts with a move starts again")
     func eraseBesideMove() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let task = try #require(try await database.register("a", Self.nine).task)
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test("An erasure that conflicts with an accepted invitation starts again, and the match loses that task")
+    @Test("An erasure that conflicts with an accepted invitation starts again")
     func eraseBesideAccept() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let task = try #require(try await database.register("bob", Self.nine).task)
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test("Leaving locks the room's people in the same order as reports")
+    @Test("Leaving locks the room's members in the same order as reports")
     func leaveBesideReport() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let (task, _) = try await database.remindedPair("a", "b")
@@ -117,7 +117,7 @@ import Testing
         "SELECT schedule.register_task('\(device)', '\(device)', 'UTC', 1795338000, NULL, NULL, NULL, 60, 7776000, 3600, 200, 300)"
     }
 
-    @Test("Of two users who ask again after the start one becomes the partner, and one being erased doesn't")
+    @Test("One of two users who ask again after the start becomes the partner")
     func askingAgain() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             var tasks: [String: UUID] = [:]
@@ -164,7 +164,7 @@ import Testing
     }
 
     @Test(
-        "Blocking or preferring a partner who leaves at that moment doesn't affect other users",
+        "Blocking or preferring a departing partner doesn't affect other users",
         arguments: [false, true])
     func regardBesideLeave(_ hasNext: Bool) async throws {
         for (table, function) in [

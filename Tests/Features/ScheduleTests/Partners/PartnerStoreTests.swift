@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test("A user whose partner left is alone in a new room, is notified, and can be joined")
+    @Test("A user whose partner left is notified and can be joined")
     func leave() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let first = try #require(try await database.register("a", Self.nine, "History").task)
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test("A user whose partner left is matched with one who waits, in a room that is new to one of them")
+    @Test("A user whose partner left is matched with a waiting user")
     func pairedAnew() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let first = try #require(try await database.register("a", Self.nine).task)
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test("After the lead a user left waits in an open room, and a late one can join")
+    @Test("After the lead, a user without a partner waits in an open room")
     func afterTheLead() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let first = try #require(try await database.register("a", Self.nine).task)
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test("Two users who are alone after the lead are matched, also one who never had a partner")
+    @Test("Two users who are alone after the lead are matched")
     func aloneAfterTheLead() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let first = try #require(try await database.register("a", Self.nine).task)
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test("Nothing of an erased partner's task remains when the other leaves")
+    @Test("No data of an erased partner's task remains when the other leaves")
     func leaveTheErased() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let first = try #require(try await database.register("a", Self.nine).task)
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test("A moved task keeps its id, is matched in its new slot, and leaves a partner who is matched again")
+    @Test("A moved task keeps its id and is matched in its new slot")
     func move() async throws {
         try await ScheduleDatabase.with(now: Self.before) { database in
             let first = try #require(try await database.register("a", Self.nine, "History", zone: "Europe/Rome").task)

@@ -32,7 +32,7 @@ import Testing
             """)
     }
 
-    @Test("Of several waiting users a preferred one comes first in either direction, but never a blocked one")
+    @Test("A preferred user is matched first, but never a blocked one")
     func first() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 07:00Z") { database in
             _ = try await Self.prefer("ada", "cem", "2026-11-22T08:00:00Z", database)
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test("A user who was left or moved is matched with a preferred one first")
+    @Test("A user whose partner left is matched with a preferred user first")
     func others() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 07:00Z") { database in
             _ = try await Self.prefer("ada", "cem", Self.eight, database)
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test("Users who are alone after the start are matched with preferred ones first")
+    @Test("Users who are alone after the start are matched with preferred users first")
     func rematch() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 07:00Z") { database in
             _ = try await Self.prefer("ada", "eva", Self.eight, database)
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test("A preference belongs to its owner: it is listed, undone, and erased with either device")
+    @Test("A preference belongs to its owner, and is erased with either device")
     func list() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 07:00Z") { database in
             let store = database.preferences
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test("A device has at most a thousand preferences, listed by the hundred")
+    @Test("A device has at most a thousand preferences")
     func limit() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 07:00Z") { database in
             let store = database.preferences
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    @Test("Beyond the server's limit no preference is added, and a repetition is answered as before")
+    @Test("Above the server's limit, no preference is added")
     func full() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 07:00Z") { database in
             var limits = StorageLimits()

@@ -31,7 +31,7 @@ import Testing
         return tasks
     }
 
-    @Test("Two present users are matched before an absent one who was left earlier")
+    @Test("Two present users are matched before an absent one")
     func presentFirst() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let tasks = try await Self.matches(of: ["ada", "bob", "cem", "eva", "dan", "fay"], database)

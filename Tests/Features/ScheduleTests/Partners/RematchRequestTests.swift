@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(
-        "A waiting user isn't matched with an absent one; a user who asks again is matched with the new title"
+        "A waiting user isn't matched with an absent one"
     )
     func forsaken() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test("A user whose partner left waits for one who asks again, in the same room, and otherwise for anyone")
+    @Test("A user whose partner left waits for one who asks again, and otherwise for anyone")
     func letDown() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let tasks = try await Self.three(database)

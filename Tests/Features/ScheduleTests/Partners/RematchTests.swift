@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test("Of many reminders and guests only the next ones are read")
+    @Test("Only the next of many reminders and guests are read")
     func nextPlan() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             for table in ["schedule.task", "reminders.reminder"] {
@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test(
-        "Two users alone a minute after the start are matched in a new room, and absent ones wait for nobody"
+        "Two users who are alone a minute after the start are matched in a new room"
     )
     func pairs() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test("A remaining single user stays, and can be joined by a late registration or its late partner")
+    @Test("A single user stays, and can be joined")
     func odd() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let tasks = try await Self.twoMatches(database)
@@ -194,7 +194,7 @@ import Testing
         }
     }
 
-    @Test("A user who just lost its connection, an unnamed one, and a blocked one aren't moved")
+    @Test("A user who is disconnected, unnamed or blocked isn't moved")
     func exceptions() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let tasks = try await Self.twoMatches(database)

@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(
-        "Under concurrency each day has one task of a series, and each user one partner"
+        "A series has one task a day, even under concurrency"
     )
     func atOnce() async throws {
         try await ScheduleDatabase.with(now: "2026-12-01 12:00Z", connections: 16) { database in
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("Concurrent requests for the same series make one, with one task per day")
+    @Test("Concurrent requests for one series create one series")
     func begunAtOnce() async throws {
         try await ScheduleDatabase.with(now: "2026-12-01 12:00Z", connections: 8) { database in
             let begun = try await withThrowingTaskGroup(of: Bool.self) { group in

@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(
-        "A series has tasks for fourteen days at its clock time, also across the autumn change")
+        "A series has tasks for fourteen days at its local time")
     func autumn() async throws {
         try await ScheduleDatabase.with(now: Self.tuesday) { database in
             let store = database.series()
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test("A skipped time leaves its day out, a repeated one uses the first, and days are as named")
+    @Test("A local time that doesn't exist leaves its day out")
     func clockChanges() async throws {
         try await ScheduleDatabase.with(now: "2027-03-20 12:00Z") { database in
             let store = database.series()
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test("A cancelled task isn't made again, manual tasks are left alone, and partners are found")
+    @Test("A cancelled task of a series isn't created again")
     func leftOut() async throws {
         try await ScheduleDatabase.with(now: Self.tuesday) { database in
             let store = database.series()
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test("A title changes from a day on, for existing and later tasks")
+    @Test("A title changes from a day on")
     func rename() async throws {
         try await ScheduleDatabase.with(now: Self.tuesday) { database in
             let store = database.series()
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test("An ended series cancels tasks without partners and makes no more tasks")
+    @Test("An ended series cancels its tasks without partners")
     func end() async throws {
         try await ScheduleDatabase.with(now: Self.tuesday) { database in
             let store = database.series()
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test("When a zone's rules change, tasks without partners move to the same clock time")
+    @Test("If a zone's rules change, tasks without partners move")
     func rules() async throws {
         try await ScheduleDatabase.with(now: Self.tuesday) { database in
             let store = database.series()
@@ -216,7 +216,7 @@ import Testing
         }
     }
 
-    @Test("Series and tasks of a device are limited, and waiting tasks are made when there is room")
+    @Test("The series and tasks of a device are limited")
     func quotas() async throws {
         try await ScheduleDatabase.with(now: Self.tuesday) { database in
             let store = database.series { ($0.maxSeriesPerDevice, $0.maxTasksPerDevice) = (1, 5) }

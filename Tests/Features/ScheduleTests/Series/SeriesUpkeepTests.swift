@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(
-        "An unused series ends and its tasks stay; coming to a room or listing it keeps it"
+        "An unused series ends"
     )
     func unused() async throws {
         try await ScheduleDatabase.with(now: "2026-03-01 12:00Z") { database in
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test("After a rule change a series that waits for another follows soon")
+    @Test("After a change of rules, a series that waits for another follows soon")
     func neighbours() async throws {
         try await ScheduleDatabase.with(now: "2026-10-20 12:00Z") { database in
             let store = database.series()

@@ -14,7 +14,7 @@ import Testing
     private static let start = "2026-11-22T07:00:00Z"
     private static let year: Double = 400 * 86_400
 
-    @Test("A device has a limited number of open tasks, without started and others' tasks")
+    @Test("A device has a limited number of open tasks")
     func tasksPerDevice() async throws {
         try await ScheduleDatabase.with(now: Self.start) { database in
             let schedule = ScheduleStore(
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("Tables that have grown get statistics once, and no statement waits for autovacuum")
+    @Test("Tables that have grown get statistics once")
     func statistics() async throws {
         try await ScheduleDatabase.with(now: Self.start) { database in
             let store = database.storage
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test("In a full table existing rows can be repeated and renewed, and none is added")
+    @Test("A full table accepts only repeats and renewals")
     func full() async throws {
         try await ScheduleDatabase.with(now: Self.start) { database in
             let quota = StorageQuota(StorageLimits(tasks: 2, addresses: 2, calendars: 1))
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test("Unused addresses are removed: not registered, without tasks, not read")
+    @Test("Unused addresses are removed")
     func unused() async throws {
         try await ScheduleDatabase.with(now: Self.start) { database in
             let storage = database.storage
@@ -188,7 +188,7 @@ import Testing
         }
     }
 
-    @Test("Preferences of devices that are gone are removed after a while, and no others")
+    @Test("Preferences of removed devices are removed later")
     func preferences() async throws {
         try await ScheduleDatabase.with(now: Self.start) { database in
             let storage = database.storage
@@ -218,7 +218,7 @@ import Testing
         }
     }
 
-    @Test("A manual task counts as a use of its device while it is kept and at its start, noted once a day")
+    @Test("A task registered by hand counts as a use of its device")
     func noted() async throws {
         try await ScheduleDatabase.with(now: Self.start) { database in
             let storage = database.storage

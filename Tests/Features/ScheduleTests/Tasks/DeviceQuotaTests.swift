@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test("A device that begins overlapping series at once gets one, and series_exists for the others")
+    @Test("Simultaneous overlapping series of a device leave one")
     func overlappingSeries() async throws {
         try await Self.with { database, concurrent in
             try await concurrent.holdingInserts(into: "schedule.series") {

@@ -10,7 +10,7 @@ import Testing
 @Suite struct ScheduleDayCostTests {
     private let day = "'UTC', NULL, date '2026-11-22' - date '1970-01-01', true)"
 
-    @Test("A day shows the nearest slots of others, and limited numbers of own future and past tasks")
+    @Test("A day shows the nearest slots and limited numbers of own tasks")
     func limits() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 09:30Z") { database in
             try await database.crowd(of: "stranger", count: 3_000, after: "2026-11-22 10:00:10Z")

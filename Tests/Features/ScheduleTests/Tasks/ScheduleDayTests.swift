@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("The day's zone is the given one, else the latest task's at its midnight, else computed from the date")
+    @Test("A day without a zone uses the latest task's zone")
     func zones() async throws {
         try await ScheduleDatabase.with(now: "2025-03-01 00:00Z") { database in
             // Nine o'clock in Vancouver, on the day on which its clocks skip half past two.
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test("With everything, a day has all tasks and all slots to join, in order of time")
+    @Test("With everything, a day has all tasks and slots in order of time")
     func everything() async throws {
         try await ScheduleDatabase.with(now: "2025-10-01 00:00Z") { database in
             // The second of the repeated half past one in London, and the first.

@@ -11,7 +11,7 @@ import Testing
 @Suite struct ScheduleErasureTests {
     private let nine = "2026-11-22T09:00:00Z"
 
-    @Test("An erasure removes everything except the match, and the partner keeps its task")
+    @Test("An erasure keeps only the match and the partner's task")
     func beforeTheReminder() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let room = try #require(try await database.register("a", nine, "Secret").task).socketId
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("A match of two erased users opens its room, reminds nobody, and is deleted afterwards")
+    @Test("A match of two erased users reminds neither of them")
     func both() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let room = try #require(try await database.register("a", nine, "Secret").task).socketId
@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    @Test("Old history is purged in steps, and nothing else")
+    @Test("Old history is purged in steps")
     func purge() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             for device in ["a", "b", "c"] { _ = try await database.register(device, nine) }

@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test("No user has a partner who left when cancelling races with matching")
+    @Test("No user has a partner who cancelled during the matching")
     func cancelAgainstPair() async throws {
         try await ScheduleDatabase.with(now: nil, connections: 16) { database in
             for minute in 0..<300 {
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test("Erasing races with matching, registering and cancelling without deadlocks")
+    @Test("Erasing during other changes causes no deadlock")
     func eraseAgainstAll() async throws {
         try await ScheduleDatabase.with(now: nil, connections: 16) { database in
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test("Concurrent claims take every due task once, and each match's room is open")
+    @Test("Concurrent claims take every due task once")
     func claims() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z", connections: 16) { database in
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test("Registering at the lead races with the claim: matched and reminded, single and reminded, or refused")
+    @Test("A task registered during the claim is reminded or refused")
     func registerAgainstClaim() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22T08:00:00Z", lead: 60, connections: 16) { database in
             for round in 1...2 {
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    @Test("After a successful cancellation that races with the claim no reminder comes")
+    @Test("A cancelled task is never reminded, even if it is cancelled during the claim")
     func cancelAgainstClaim() async throws {
         try await ScheduleDatabase.with(now: nil, connections: 8) { database in
             for round in 0..<100 {
@@ -193,7 +193,7 @@ import Testing
         }
     }
 
-    @Test("A title change that races with the claim gives a reminder with the answered title")
+    @Test("A reminder has the answered title, even if the title changes during the claim")
     func retitleAgainstClaim() async throws {
         try await ScheduleDatabase.with(now: nil, connections: 8) { database in
             for round in 0..<100 {

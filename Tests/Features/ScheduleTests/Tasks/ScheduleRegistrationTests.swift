@@ -7,7 +7,7 @@ import Testing
 @testable import Schedule
 
 @Suite struct ScheduleRegistrationTests {
-    @Test("A task is created and then matched with the second one, in the earlier one's room")
+    @Test("A second task is matched with the first one")
     func pairing() async throws {
         try await ScheduleDatabase.with(now: "2026-11-21 12:00Z") { database in
             let first = try await database.register("a", "2026-11-22T09:00:00Z", "History", zone: "Europe/London")
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test("A repetition is harmless until the start, and the title can change until the lead")
+    @Test("A repeated registration is harmless until the start")
     func repeats() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let start = "2026-11-22T09:00:00Z"
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test("Cancelling is refused without a task, with a partner, and after closing")
+    @Test("Cancelling a task without a partner is possible until closing")
     func cancelling() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let nine = "2026-11-22T09:00:00Z"

@@ -215,7 +215,7 @@ import Testing
         #expect(error?.reason.hasPrefix("deviceId ") == true)
     }
 
-    @Test("A day is requested by body or by query")
+    @Test("A day is requested by a body or a query")
     func dayIsRequestedByBodyOrByQuery() throws {
         let byBody = try ScheduleRequest.decode(
             Array(#"{"deviceId":"d","date":"2026-11-22T00:00:00Z"}"#.utf8), zones: zones)

@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("A title can't change after the partner was reminded of it, even before the own reminder")
+    @Test("A title can't change after the partner was reminded of it")
     func afterTheClaim() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:58Z") { database in
             for device in ["a", "b"] { _ = try await database.register(device, nine, "Old") }

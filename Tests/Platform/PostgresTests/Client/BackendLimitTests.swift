@@ -26,7 +26,7 @@ import Testing
         return try rows[0].integer("n")
     }
 
-    @Test("The server never has more processes for a pool than permitted, whatever hangs or is repeated")
+    @Test("The server never has more processes for a pool than permitted")
     func limit() async throws {
         var configuration = try await Self.configuration("flood")
         configuration.maxConnections = 3

@@ -9,7 +9,7 @@ import Testing
     private static let start = ContinuousClock.now
     private static let deadlock = PostgresError(kind: .conflict(sqlState: "40P01"), message: "deadlock detected")
 
-    @Test("A conflicting query is repeated a limited number of times, with growing waits and within its time")
+    @Test("A conflicting query is repeated within its time")
     func retries() {
         var retries = ConflictRetries(maximum: 3, deadline: Self.start + .seconds(10))
         let pauses = (0..<4).map { _ in retries.pause(after: Self.deadlock, now: Self.start, random: 0) }
@@ -83,7 +83,7 @@ import Testing
         await client.shutdown()
     }
 
-    @Test("A lasting conflict becomes the caller's error, and counts as an outage")
+    @Test("A conflict that lasts becomes the caller's error")
     func endless() async throws {
         let observer = ConflictObserver()
         let client = try await Self.client(observer) { $0.maxRetries = 3 }

@@ -24,7 +24,7 @@ import Testing
         return machine
     }
 
-    @Test("A silent connection is replaced when another is needed, after the server has ended it")
+    @Test("A silent connection is replaced after the server has ended it")
     func taken() {
         var machine = Self.busy(2)
         #expect(machine.tick(Self.at(11.5)) == [.fail(1, .stalled), .fail(2, .stalled)])
@@ -38,7 +38,7 @@ import Testing
         #expect(machine.counts == PostgresPoolCounts(connections: 2, inFlight: 1))
     }
 
-    @Test("As many silent connections are closed as needed, the longest silent first and each once")
+    @Test("The longest silent connections are closed first, and no more than needed")
     func asMany() {
         var machine = Self.busy(3)
         _ = machine.received(1, now: Self.at(11))
@@ -60,7 +60,7 @@ import Testing
         #expect(machine.tick(Self.at(12.5)) == [.fail(2, .stalled), .cancelRunning(1), .close(1)])
     }
 
-    @Test("Every connection with an overdue query is cancelled, and none is replaced before it ends")
+    @Test("Every connection with an overdue query is cancelled")
     func overdue() {
         var machine = Tests.patient {
             $0.maxConnections = 4
@@ -80,7 +80,7 @@ import Testing
         #expect(machine.tick(Self.at(21.5)) == [])
     }
 
-    @Test("If no end is ever reported, one more connection serves, and the others are forgotten in time")
+    @Test("If no connection's end is reported, one more connection serves")
     func neverHeard() {
         var machine = Self.busy(2)
         _ = machine.tick(Self.at(11.5))

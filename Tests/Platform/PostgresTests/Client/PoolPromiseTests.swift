@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "A query for which there is no connection fails within 2 s, whether attempts are refused or hang",
+        "A query without a connection fails within 2 s",
         arguments: [Duration.zero, .seconds(2), nil])
     func unconnected(attempt: Duration?) throws {
         var machine = Tests.machine()
@@ -57,7 +57,7 @@ import Testing
         #expect(end <= .seconds(2))
     }
 
-    @Test("After the database's return the pool connects within 5 s, however long it was unavailable")
+    @Test("The pool connects within 5 s after the database returns")
     func returns() throws {
         let configuration = PostgresConfiguration(conninfo: "")
         for failures in [1, 5, 100] {

@@ -8,7 +8,7 @@ import Testing
 
     private static func at(_ seconds: Double) -> ContinuousClock.Instant { Tests.at(seconds) }
 
-    @Test("A query on a silent connection fails, and the next one gets another connection")
+    @Test("A query on a silent connection fails, and the next one uses another connection")
     func silent() {
         var machine = Tests.connected { $0.maxConnections = 2 }
         _ = machine.submit(1, deadline: Self.at(20), now: Self.at(10))
@@ -33,7 +33,7 @@ import Testing
         #expect(machine.finished(1, on: 1, now: Self.at(12.1)) == [.send(2, on: 1)])
     }
 
-    @Test("A pipeline may take longer than the silence limit while results, or parts of one, arrive")
+    @Test("A pipeline may take longer than the silence limit while results arrive")
     func movesOn() {
         var machine = Tests.connected { $0.maxConnections = 1 }
         for query in 1...4 as ClosedRange<UInt64> {
@@ -50,7 +50,7 @@ import Testing
         #expect(machine.finished(4, on: 1, now: Self.at(17)) == [])
     }
 
-    @Test("A query without a connection fails after silence on all of them, not after a long queue")
+    @Test("A query without a connection fails after silence on all of them")
     func queue() {
         var machine = Tests.connected {
             $0.maxConnections = 2
@@ -98,7 +98,7 @@ import Testing
         #expect(machine.submit(3, deadline: Self.at(20), now: Self.at(1.2)) == [])
         #expect(machine.closed(1, now: Self.at(1.2)) == [.connect(2)])
     }
-    @Test("All other connections of its age are replaced too, after they have answered")
+    @Test("All other connections of the same age are replaced, too")
     func readOnlyGeneration() {
         var machine = Tests.connected { $0.maxConnections = 2 }
         _ = machine.submit(1, deadline: Self.at(20), now: Self.at(1))

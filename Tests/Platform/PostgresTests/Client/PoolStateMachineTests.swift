@@ -70,7 +70,7 @@ import Testing
         #expect(machine.finished(1, on: 1, now: Self.at(0)) == [.send(4, on: 1)])
     }
 
-    @Test("A requester with queries on as many connections as it may leaves the others to other requesters")
+    @Test("A requester at its limit of connections leaves the others to other requesters")
     func requesterLeavesConnectionsToOthers() {
         var machine = Self.patient {
             $0.maxConnections = 3
@@ -89,7 +89,7 @@ import Testing
         #expect(machine.finished(1, on: 1, now: Self.at(0)) == [.send(5, on: 1)])
     }
 
-    @Test("A requester's query waits for a connection that opens, and not behind another requester's query")
+    @Test("A requester's query waits only for a connection that opens")
     func requestersQueryWaitsForConnectionThatOpens() {
         var machine = Self.connected {
             $0.maxConnections = 2
@@ -108,7 +108,7 @@ import Testing
         #expect(failing.connectFailed(2, message: "full", now: Self.at(0)) == [.send(3, on: 1)])
     }
 
-    @Test("Requesters that wait take turns, however many queries one of them has")
+    @Test("Waiting requesters take turns")
     func requestersTakeTurns() {
         var machine = Self.patient {
             $0.maxConnections = 1
@@ -122,7 +122,7 @@ import Testing
         #expect(machine.finished(6, on: 1, now: Self.at(0)) == [.send(3, on: 1)])
     }
 
-    @Test("A requester that fills the queue loses its latest query when another requester comes")
+    @Test("A requester that fills the queue loses its latest query to another requester")
     func aFullQueue() {
         var machine = Self.connected {
             $0.maxConnections = 1
@@ -134,7 +134,7 @@ import Testing
         #expect(machine.submit(6, of: 8, deadline: Self.at(10), now: Self.at(0)) == [.fail(4, .tooManyWaiters)])
     }
 
-    @Test("While the database is unavailable attempts back off and waiting queries fail")
+    @Test("While the database is unavailable, attempts back off")
     func whileDatabaseIsUnavailableAttemptsBackOffAndWaitingQueriesFail() {
         var machine = Self.machine()
         #expect(machine.submit(1, deadline: Self.at(10), now: Self.at(0)) == [.connect(1)])
@@ -155,7 +155,7 @@ import Testing
         #expect(machine.submit(3, deadline: Self.at(11), now: Self.at(1.7)).first == .send(3, on: 3))
     }
 
-    @Test("A query that exceeds its time fails; its connection is cancelled and then closed")
+    @Test("A query that exceeds its time fails and is cancelled")
     func queryThatExceedsItsTimeFails() {
         var machine = Self.patient { $0.maxConnections = 1 }
         _ = machine.submit(1, deadline: Self.at(2), now: Self.at(0))
@@ -189,7 +189,7 @@ import Testing
         #expect(machine.finished(1, on: 1, now: Self.at(3)) == [.cancelRunning(1), .close(1)])
     }
 
-    @Test("A lost connection fails its queries, and none is sent twice")
+    @Test("A lost connection fails its queries")
     func lostConnectionFailsItsQueries() {
         var machine = Self.connected { $0.maxConnections = 1 }
         _ = machine.submit(1, deadline: Self.at(10), now: Self.at(5))
@@ -241,7 +241,7 @@ import Testing
         #expect(machine.finished(1, on: 1, now: Self.at(3_601)).contains(.close(1)))
     }
 
-    @Test("A shutdown fails waiting queries, lets others finish, and ends in time")
+    @Test("A shutdown fails waiting queries and lets others finish")
     func shuttingDownFailsWaitersLetsOthersFinishAndEndsInTime() {
         var machine = Self.patient {
             $0.maxConnections = 1

@@ -25,14 +25,14 @@ import Testing
         }
     }
 
-    @Test("Work runs again while the database is unavailable, three times at most")
+    @Test("Work is tried at most three times while the database is unavailable")
     func attempts() async {
         #expect(await attempts(failures: 0) == (1, true))
         #expect(await attempts(failures: 2) == (3, true))
         #expect(await attempts(failures: 3) == (3, false))
     }
 
-    @Test("A statement that the server refuses isn't repeated, and nothing is after the deadline")
+    @Test("A statement that the server refuses isn't repeated")
     func final() async {
         let refused = PostgresError(kind: .server(sqlState: "22023"), message: "no")
         #expect(await attempts(failures: 1, with: refused) == (1, false))

@@ -24,7 +24,7 @@ import Testing
         queries.popFirst { held.contains($0) ? nil : () }?.entry.id
     }
 
-    @Test("Owners take turns, and the queries of one owner leave in their order")
+    @Test("Owners take turns, and each owner's queries stay in order")
     func turns() {
         var queries = Self.waiting(
             Self.entry(1, of: 1), Self.entry(2, of: 1), Self.entry(3, of: 1), Self.entry(4, of: 2), Self.entry(5),
@@ -33,7 +33,7 @@ import Testing
         #expect(ids == [1, 4, 5, 2, 6, 3, nil])
     }
 
-    @Test("An owner that may not go keeps its turn")
+    @Test("An owner that must wait keeps its turn")
     func held() {
         var queries = Self.waiting(
             Self.entry(1, of: 1), Self.entry(2, of: 2), Self.entry(3, of: 3), Self.entry(4, of: 2))
@@ -44,7 +44,7 @@ import Testing
         #expect([second, third, first, none] == [2, 3, 1, nil] && queries.count == 1)
     }
 
-    @Test("An owner without queries is skipped, and has a turn again with its next query")
+    @Test("An owner without queries is skipped")
     func emptied() {
         var queries = Self.waiting(Self.entry(1, of: 1), Self.entry(2, of: 2), Self.entry(3, of: 2))
         _ = queries.remove(1)
@@ -54,7 +54,7 @@ import Testing
         #expect(second == 2 && ids == [3, 4, nil])
     }
 
-    @Test("The owner with the most queries loses its latest query to another owner, but not to itself")
+    @Test("The owner with the most queries loses its latest one to another owner")
     func excess() {
         var queries = Self.waiting(
             Self.entry(1, of: 1), Self.entry(2, of: 1), Self.entry(3, of: 1), Self.entry(4, of: 2))
@@ -64,7 +64,7 @@ import Testing
         #expect(own == nil && latest == 3 && equal == nil && queries.count == 3)
     }
 
-    @Test("Owners that come and give up leave nothing behind")
+    @Test("Owners that give up leave no state")
     func manyOwners() {
         var queries = WaitingQueries()
         for id in 1...10_000 {
@@ -87,7 +87,7 @@ import Testing
         #expect(ids == [3, 2, nil] && queries.isEmpty)
     }
 
-    @Test("A query fails at its deadline, or earlier if the server is silent for too long")
+    @Test("A query fails at its deadline, or earlier if the server is silent")
     func givingUp() {
         let entry = Self.entry(1, submittedAt: 1, deadline: 5)
         #expect(entry.giveUp(lastReceivedAt: nil, patience: .seconds(2)) == Self.start + .seconds(3))
@@ -110,7 +110,7 @@ import Testing
         #expect(queries.nextGiveUp(lastReceivedAt: nil, patience: .seconds(60)) == nil)
     }
 
-    @Test("Any number of queries can be removed, and the others keep their order")
+    @Test("Removing queries keeps the order of the others")
     func manyRemovals() {
         var queries = WaitingQueries()
         for id in 1...1000 {
@@ -124,7 +124,7 @@ import Testing
 }
 
 @Suite struct ConnectionHealthTests {
-    @Test("A stale connection is replaced at once, and a read-only one with its contemporaries at a minimum age")
+    @Test("A stale or read-only connection is replaced")
     func replacement() {
         let (young, old) = (Duration.milliseconds(999), Duration.seconds(1))
         #expect(!ConnectionHealth.healthy.asksForReplacement(age: old))

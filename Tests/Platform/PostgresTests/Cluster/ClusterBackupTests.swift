@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test(
-        "A stopped cluster is started for the backup; an existing file is replaced, and a link stays a link"
+        "A backup starts a stopped cluster"
     )
     func stopped() async throws {
         let (from, files) = (try await filled(), TestClusterDirectories.shared.make())
@@ -124,7 +124,7 @@ import Testing
         await cluster.stop()
     }
 
-    @Test("The leftovers of a killed backup are removed by the next one, and those of a running one stay")
+    @Test("The leftovers of a killed backup are removed by the next one")
     func leftovers() async throws {
         let files = TestClusterDirectories.shared.make()
         for name in ["backup.unfinished-aB3dE6", "backup.unfinished-inUse1"] {
@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    @Test("A restore into a database with content or a running daemon is refused and changes nothing") func refused()
+    @Test("A restore into a used database is refused") func refused()
         async throws
     {
         let (from, files) = (try await filled(), TestClusterDirectories.shared.make())
@@ -198,7 +198,7 @@ import Testing
         await serving.stop()
     }
 
-    @Test("A truncated or invalid file restores nothing, and the next file can be tried") func damaged()
+    @Test("A truncated or invalid file restores no data") func damaged()
         async throws
     {
         let (from, to, files) = (

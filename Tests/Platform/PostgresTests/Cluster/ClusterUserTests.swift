@@ -4,7 +4,7 @@ import Testing
 @testable import Postgres
 
 @Suite struct ClusterUserTests {
-    @Test("A user without a name gets the reason before anything is created")
+    @Test("A user without a name gets the reason before any file is created")
     func nameless() throws {
         let nobody: UInt32 = 4_000_000_000
         let error = try #require(throws: PrivateClusterError.self) {

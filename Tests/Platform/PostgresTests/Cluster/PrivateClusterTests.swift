@@ -110,7 +110,7 @@ import Testing
         await first.stop()
     }
 
-    @Test("Data of another major version is refused with the commands that upgrade it")
+    @Test("Data of another major version is refused with the commands for an upgrade")
     func dataOfAnotherMajorVersionIsRefusedWithTheCommandsThatUpgradeIt() async throws {
         let directory = TestClusterDirectories.shared.make()
         let data = "\(directory)/postgres/data"

@@ -37,7 +37,7 @@ import Testing
             })
     }
 
-    @Test("Functions are replaced if they are missing, older, or different under the same number")
+    @Test("Missing, older or different functions are replaced")
     func replacement() throws {
         #expect(try Self.plan(3, over: nil) == .replace)
         #expect(try Self.plan(3, over: (2, 1, "theirs")) == .replace)
@@ -45,7 +45,7 @@ import Testing
         #expect(try Self.plan(3, over: (3, 3, "ours")) == .keep)
     }
 
-    @Test("Newer functions are kept by a program that can use them, and refused by others")
+    @Test("Newer functions are kept if the program can use them")
     func newer() throws {
         #expect(try Self.plan(3, over: (4, 3, "theirs")) == .keep)
         #expect(throws: UnusableSchemaError.self) { try Self.plan(3, over: (5, 4, "theirs")) }

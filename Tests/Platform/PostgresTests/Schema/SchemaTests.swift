@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test("A check accepts an empty database and one to update, and changes nothing")
+    @Test("A check changes nothing in an empty or outdated database")
     func checkChangesNothing() async throws {
         let configuration = try await Self.configuration()
         try await Self.with(configuration) { client async throws in
@@ -157,7 +157,7 @@ import Testing
 
     // MARK: Functions
 
-    @Test("Functions are replaced when their text changes, and data stay")
+    @Test("Functions are replaced when their text changes")
     func functionsAreMadeAnewWhenTheirTextHasChangedOverDataThatStay() async throws {
         try await Self.with { client async throws in
             let change = try await client.migrate(Self.schema([Self.kept], Self.functions(1, says: "yes")))

@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(
-        "A string is refused if libpq can't parse it or takes a part of a password for another part",
+        "A string that libpq can't parse as intended is refused",
         arguments: [
             "postgresql://u:50%off@h/x", "postgresql+asyncpg://u:secret@h/x?ssl", "host=h password=my secret",
             "host=h sceret=x", "postgresql://u:p@ss@h/x", "postgresql://u:pa/ss@h/x", "postgresql://u:12/ss@h/x",

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct HangUpTests {
-    @Test("The end of a connection is detected even if the goodbye and the end arrive together")
+    @Test("The end of a connection is detected, even together with the goodbye")
     func noticed() async throws {
         let conninfo = try await TestCluster.shared.makeDatabase()
         var configuration = PostgresConfiguration(conninfo: conninfo)

@@ -68,7 +68,7 @@ import Testing
         await session.close()
     }
 
-    @Test("An unreachable database is reported, and the listener can be stopped")
+    @Test("An unreachable database is reported")
     func unreachableDatabaseIsReported() async throws {
         let (events, sink) = AsyncStream.makeStream(
             of: PostgresListenerEvent.self, bufferingPolicy: .bufferingOldest(100))

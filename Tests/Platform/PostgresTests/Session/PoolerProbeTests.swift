@@ -9,7 +9,7 @@ import Testing
         try await PoolerProbe.run(configuration, limit: Deadline.standard)
     }
 
-    @Test("A direct connection and a relay of bytes pass the probe")
+    @Test("A direct connection and a simple relay pass the probe")
     func direct() async throws {
         let conninfo = try await TestCluster.shared.makeDatabase()
         for _ in 1...20 { try await probe(conninfo) }
@@ -19,7 +19,7 @@ import Testing
         relay.close()
     }
 
-    @Test("A pooler in transaction mode is found, whichever free connection it takes", arguments: [1, 2, 3, 4, 5])
+    @Test("A pooler in transaction mode is found", arguments: [1, 2, 3, 4, 5])
     func pooler(servers: Int) async throws {
         let conninfo = try await TestCluster.shared.makeDatabase()
         for takesOldest in [false, true] {
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test("An unavailable database is no pooler")
+    @Test("An unavailable database isn't taken for a pooler")
     func absent() async {
         await #expect(throws: PostgresError.self) { try await probe("host=/nowhere dbname=x") }
     }

@@ -26,7 +26,7 @@ import Testing
         return try #require(source)
     }
 
-    @Test("Bytes are reported each time they arrive, and the end repeatedly")
+    @Test("Bytes are reported each time they arrive")
     func bytesAndEnd() async throws {
         let (near, far) = try pair()
         let source = try source(reading: near)

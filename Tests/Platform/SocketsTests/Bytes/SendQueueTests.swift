@@ -13,7 +13,7 @@ import Testing
         }
     }
 
-    @Test("Bytes leave in order, whatever is appended and however little the kernel takes", arguments: 0..<100)
+    @Test("Bytes leave in order, even if the kernel accepts little", arguments: 0..<100)
     func order(seed: Int) {
         var random = SeededGenerator(seed: seed)
         // There are only four objects, so repeated ones are frequent. One of them is empty.
@@ -44,7 +44,7 @@ import Testing
         #expect(Self.gathered(queue, atMost: 2000) == model)
     }
 
-    @Test("Optional frames are left out whole, the newest first, and the rest keeps its order")
+    @Test("Optional frames are left out whole, the newest first")
     func leavesOut() {
         let (ale, word) = (SharedBytes([1, 2, 3], copies: 4, mayBeLeftOut: true), SharedBytes([7, 8]))
         let other = SharedBytes([4, 5, 6], mayBeLeftOut: true)

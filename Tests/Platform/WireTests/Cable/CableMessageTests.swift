@@ -7,7 +7,7 @@ import Testing
 
     private func text(_ message: CableMessage) -> String { String(decoding: message.bytes, as: UTF8.self) }
 
-    @Test("Messages have no white space, and their members in the order that clients expect")
+    @Test("Messages have the members in the order that clients expect")
     func order() {
         let identifier = #""{\"channel\":\"RoomChannel\",\"id\":\"7\"}""#
         #expect(text(.welcome) == #"{"type":"welcome"}"#)
@@ -23,7 +23,7 @@ import Testing
         )
     }
 
-    @Test("Messages of the extended protocol do too")
+    @Test("Messages of the extended protocol have the same form")
     func extendedOrder() {
         let identifier = #""{\"channel\":\"RoomChannel\",\"id\":\"7\"}""#
         #expect(text(.session("s", restored: [])) == #"{"type":"welcome","sid":"s"}"#)
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(
-        "A disconnection contains its reason, and whether to reconnect",
+        "A disconnection says whether to reconnect",
         arguments: [
             (.unauthorized, "unauthorized", false), (.tokenExpired, "token_expired", false),
             (.invalidRequest, "invalid_request", false), (.serverRestart, "server_restart", true),

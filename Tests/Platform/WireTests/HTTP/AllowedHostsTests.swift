@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(
-        "A listed name is accepted, and an address always",
+        "A listed name or any address is accepted",
         arguments: [
             ("example.org", true), ("EXAMPLE.org", true), ("example.org:8080", true), ("example.org:", true),
             ("example.org.", true), ("example.org.:80", true), ("localhost", true), ("127.0.0.1", true),
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test(
-        "An asterisk at the beginning of a name stands for exactly one label",
+        "An asterisk at the beginning of a name matches exactly one label",
         arguments: [
             ("a.example.org", true), ("A.EXAMPLE.org", true), ("a.example.org:8080", true), ("a.example.org.", true),
             ("a-b_c.example.org", true), ("*.example.org", true), ("example.org", false), (".example.org", false),
@@ -49,7 +49,7 @@ import Testing
         #expect(hosts("*.Example.org", "b.example").description == "*.example.org, b.example")
     }
 
-    @Test("An absolute target counts instead of Host, and a request without either is accepted")
+    @Test("The host of an absolute target overrides Host")
     func targets() throws {
         let hosts = hosts("example.org")
         #expect(try !hosts.admit(head("example.org", target: "http://evil.example/")))

@@ -20,7 +20,7 @@ import Testing
         #expect(head("GET / HTTP/1.1", "Accept-Encoding: \(value)")?.headers.prefersGzip == isPreferred)
     }
 
-    @Test("A client without the field gets plain content, and several fields are combined")
+    @Test("A client without Accept-Encoding gets plain content")
     func otherFields() {
         #expect(head("GET / HTTP/1.1")?.headers.prefersGzip == false)
         let fields = head("GET / HTTP/1.1", "Accept-Encoding: br", "Accept-Encoding: gzip;q=0.1")
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test("zlib decompresses the compressed content, which is the same each time", arguments: [0, 1, 100, 70_000])
+    @Test("zlib decompresses the compressed content", arguments: [0, 1, 100, 70_000])
     func gzip(_ count: Int) throws {
         let content = (0..<count).map { UInt8(truncatingIfNeeded: $0 % 251 * ($0 / 251)) }
         let compressed = try #require(Gzip.compress(content))

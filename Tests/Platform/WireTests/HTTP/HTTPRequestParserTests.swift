@@ -109,7 +109,7 @@ import Testing
         #expect(HTTPTranscript(stream).heads.map(\.isKeepAlive) == [isKeepAlive])
     }
 
-    @Test("100 Continue is expected only before a body, and only in HTTP/1.1")
+    @Test("100 Continue is expected only in HTTP/1.1 and before a body")
     func continueIsExpectedOnlyBeforeABodyAndIn11() {
         #expect(head("POST / HTTP/1.1", "Expect: 100-continue", "Content-Length: 1")?.expectsContinue == true)
         #expect(head("POST / HTTP/1.1", "Expect: 100-continue", "Transfer-Encoding: chunked")?.expectsContinue == true)

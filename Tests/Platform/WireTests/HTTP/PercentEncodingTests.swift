@@ -8,7 +8,7 @@ import Testing
     }
 
     @Test(
-        "An escape has two hexadecimal digits, and decoded text has no NUL",
+        "An escape has two hexadecimal digits",
         arguments: [
             ("plain", nil), ("%41%c3%A9", nil), ("%", .badEscape), ("a%4", .badEscape), ("%4g", .badEscape),
             ("a%00", .escapedNUL), ("%ff", .targetNotUTF8), ("%c3", .targetNotUTF8), ("%c3a", .targetNotUTF8),

@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(
-        "The client is the first address from the right that isn't a trusted proxy",
+        "The client is the last address that isn't a trusted proxy",
         arguments: [
             (["X-Forwarded-For: 203.0.113.7"], "203.0.113.7"),
             (["X-Forwarded-For: 192.0.2.9, 203.0.113.7"], "203.0.113.7"),
@@ -43,7 +43,7 @@ import Testing
         #expect(try head(fields).forwardedAddress(through: Self.trusted) == expected.flatMap { IPAddress($0) })
     }
 
-    @Test("Without other trusted proxies the last address is the client")
+    @Test("Without other proxies, the last address is the client")
     func strict() throws {
         let head = try head(["X-Forwarded-For: 192.0.2.9, 10.0.0.2"])
         #expect(head.forwardedAddress(through: TrustedNetworks()) == IPAddress("10.0.0.2"))

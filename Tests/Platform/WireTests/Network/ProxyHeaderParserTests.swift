@@ -67,7 +67,7 @@ import Testing
         expect(.success(header), of: Array(line.utf8), then: [])
     }
 
-    @Test("Version 2 names the source in bytes, and the rest is skipped")
+    @Test("Version 2 contains the source in bytes")
     func binary() throws {
         let v4 = ProxyHeader.source(try address("203.0.113.7"))
         let v6 = ProxyHeader.source(try address("2001:db8::7"))
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test("The longest header of version 2 is skipped without being kept")
+    @Test("The longest header of version 2 is skipped without being stored")
     func longest() throws {
         let bytes = Self.binary("21 11", Self.ipv4 + [UInt8](repeating: 0, count: 65_535 - 12))
         for size in [1, 1000, 70_000] {

@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "Open sections are closed, innermost first, and unmatched ends are removed",
+        "Open sections are closed, innermost first",
         arguments: [
             ("a\u{202E}b", "a\u{202E}b\u{202C}"), ("\u{2066}\u{202B}a", "\u{2066}\u{202B}a\u{202C}\u{2069}"),
             ("a\u{2069}b\u{202C}c", "abc"), ("\u{2067}a\u{2069}\u{2069}", "\u{2067}a\u{2069}"),

@@ -23,7 +23,7 @@ import Testing
         #expect(read(#"{"a":"1","\u0061":3}"#)?["a"] == .number(Array("3".utf8)))
     }
 
-    @Test("All counting members are listed in the order of their names")
+    @Test("All members that count are listed in the order of their names")
     func all() throws {
         let object = try #require(read(#"{"b":1,"a":2,"b":3,"c":4,"\u0061":5,"b":6}"#))
         #expect(object.all.map(\.name) == ["b", "a", "c"].map { Array($0.utf8) })

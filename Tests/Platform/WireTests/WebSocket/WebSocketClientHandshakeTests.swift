@@ -24,7 +24,7 @@ import Testing
         #expect(try handshake.accept(head(fields + [HTTPField("Sec-WebSocket-Protocol", "a")])) == "a")
     }
 
-    @Test("The client accepts the server's response, and no other key's")
+    @Test("The client accepts only the response to its own key")
     func bothSides() throws {
         let handshake = WebSocketClientHandshake(subprotocols: ["a"])
         let request = handshake.request("/socket?id=ü", host: "a:80", fields: [HTTPField("X", "y\r\nZ: z")])

@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("The parser is small, and holds no memory when idle")
+    @Test("An idle parser holds no memory")
     func parserIsSmall() throws {
         #expect(MemoryLayout<WebSocketParser>.size <= 48)
         var parser = WebSocketParser(role: .server, maxMessageBytes: 100)
@@ -108,7 +108,7 @@ import Testing
         #expect(bytes == (1...1000).map { UInt8($0 & 255) })
     }
 
-    @Test("A compressed message is marked, and its text isn't checked")
+    @Test("The text of a compressed message isn't checked")
     func compressedMessageIsMarked() throws {
         let bytes = frame(0xC1, [0xFF]) + frame(0x41, [0xFE]) + frame(0x89) + frame(0x80, [0xFD]) + frame(0xC2, [1])
         for pieces in arrivals(of: bytes) {

@@ -38,13 +38,13 @@ import Testing
         #expect(try count([Array(repeatElement(ale, count: frames).joined())]).ales == frames)
     }
 
-    @Test("A frame cut in two is counted once, wherever it is cut", arguments: 1..<24)
+    @Test("A frame in two parts is counted once", arguments: 1..<24)
     func cut(at place: Int) throws {
         let bytes = ale + ale + ale
         #expect(try count([Array(bytes.prefix(24 + place)), Array(bytes.dropFirst(24 + place))]).ales == 3)
     }
 
-    @Test("A ping between frames is answered and not counted as an ale")
+    @Test("A ping between frames isn't counted as an ale")
     func pinged() throws {
         let (ales, answer) = try count([ale + ping + ale, ping])
         #expect(ales == 2)

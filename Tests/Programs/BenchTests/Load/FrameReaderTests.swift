@@ -36,7 +36,7 @@ import Wire
         return (messages, Array(answer.prefix(max(0, length))))
     }
 
-    @Test("Messages are read once wherever they are cut, and a ping between them is answered", arguments: 0...211)
+    @Test("Each message is read once, in any parts", arguments: 0...211)
     func cut(at place: Int) throws {
         let (first, second) = (Array(Self.frames.prefix(place)), Array(Self.frames.dropFirst(place)))
         for (begun, pieces) in [(first, [second]), ([], [first, second])] where pieces.allSatisfy({ !$0.isEmpty }) {

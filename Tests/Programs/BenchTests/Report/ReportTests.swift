@@ -31,7 +31,7 @@ import Testing
         return sample
     }
 
-    @Test("The ratio is the median of the rounds' ratios, so one slow round doesn't matter")
+    @Test("The ratio is the median of the rounds' ratios")
     func ratio() {
         let baseline = [4.0, 40, 5].map(sample)
         let daemon = [4.4, 44, 10].map(sample)

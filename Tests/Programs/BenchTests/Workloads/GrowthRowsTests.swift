@@ -10,7 +10,7 @@ import Testing
     }
 
     @Test(
-        "The cost may grow from ten connections by 15 %, or by as much as the baseline's cost grows",
+        "The cost may grow by 15 %, or by as much as the baseline's",
         arguments: [(1.1, 1.0, true), (1.5, 1.0, false), (1.5, 1.4, true)])
     func judged(daemon: Double, floor: Double, isMet: Bool) {
         var rows = GrowthRows(id: "growth")

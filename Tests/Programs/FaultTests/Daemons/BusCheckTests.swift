@@ -28,7 +28,7 @@ import Testing
         #expect(check.report.contains(/bus: works, round trip \d+ ms/))
     }
 
-    @Test("The check names live daemons, and warns of those on another bus")
+    @Test("The check warns of live daemons on another bus")
     func daemons() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             let conninfo = database.configuration.conninfo
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("The check reports each bus's delay and losses, as of its last heartbeat")
+    @Test("The check reports each bus's delay and losses")
     func standing() async throws {
         try await ScheduleDatabase.with(now: nil) { database in
             let conninfo = database.configuration.conninfo
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("An unreachable database is a warning, since the daemon waits for it too")
+    @Test("An unreachable database is a warning, because the daemon waits for it")
     func unreachable() async {
         let check = await check("host=/nowhere dbname=x")
         #expect(check.isPassed && check.report.contains("warning: the database that --database-url names: "))
@@ -83,7 +83,7 @@ import Testing
             check.isPassed && check.report.hasSuffix("daemons: only this one, because the private cluster is used\n"))
     }
 
-    @Test("The metrics show the bus, its connection, the other daemons and the losses")
+    @Test("The metrics show the bus and its losses")
     func metrics() {
         func page(_ metrics: BusMetrics) -> String {
             var text = MetricsText()

@@ -4,7 +4,7 @@ import Testing
 
 /// Daemons of different builds on one database, which are upgraded one after the other.
 @Suite struct DifferentBuildTests {
-    @Test("A daemon that can't read another build's messages logs which one to upgrade, and continues")
+    @Test("A daemon that can't read another build's messages logs which daemon to upgrade")
     func languages() async throws {
         try await Journey.run { journey in
             let fleet = try await DaemonFleet.start(1, in: journey)

@@ -44,7 +44,7 @@ struct NginxTests {
         return (nginx, endpoint)
     }
 
-    @Test("Clients through nginx receive everybody's ales on any daemon, and survive a daemon's end")
+    @Test("Clients behind nginx receive all ales on any daemon")
     func fleet() async throws {
         try await Journey.run { journey in
             let fleet = try await DaemonFleet.start(3, in: journey)

@@ -9,7 +9,7 @@ import Testing
     private static func task() -> String { "&taskId=\(UUID().uuidString)" }
 
     @Test(
-        "A newcomer gets the member count; clients that asked for presence get changes, and others only ales"
+        "Only clients that asked for presence receive changes of the member count"
     )
     func counts() async throws {
         try await Journey.run { journey in
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test("A device counts once, and one that returns within the grace period never left")
+    @Test("A device that returns within the grace period never left")
     func grace() async throws {
         try await Journey.run { journey in
             let fleet = try await DaemonFleet.start(2, in: journey, ["--presence-grace", "300s"])
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test("A device that asks for presence is one person by /socket and /cable on every daemon, with a grace period")
+    @Test("A device is one person over /socket and /cable on every daemon")
     func devices() async throws {
         try await Journey.run { journey in
             let fleet = try await DaemonFleet.start(2, in: journey, ["--presence-grace", "300s"])
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test("Everybody in a question session gets the number of people, on both daemons, by sockets and cables")
+    @Test("All members of a question session receive the number of people")
     func questions() async throws {
         try await Journey.run { journey in
             let fleet = try await DaemonFleet.start(2, in: journey, ["--presence-grace", "1s"])
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test("SIGTERM of a daemon reports no leave for people who reconnect to another")
+    @Test("SIGTERM of a daemon reports no departure of people who reconnect")
     func drain() async throws {
         try await Journey.run { journey in
             let fleet = try await DaemonFleet.start(2, in: journey, ["--presence-grace", "300s"])

@@ -11,7 +11,7 @@ import Testing
     private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
     @Test(
-        "After a kill during a claim and a database restart, each stream and the webhook get each reminder once",
+        "After a kill during a claim, each stream gets each reminder once",
         arguments: TransactionOutcome.allCases)
     func once(_ transaction: TransactionOutcome) async throws {
         let cluster = try await TestCluster.dedicated()

@@ -19,7 +19,7 @@ import Testing
         }
     }
 
-    @Test("A member that joins later receives later ales, and an empty room sends nothing over the bus")
+    @Test("An empty room sends nothing over the bus")
     func comingAndGoing() async throws {
         try await Journey.run { journey in
             let fleet = try await DaemonFleet.start(2, in: journey)
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test("A member receives all ales from a quarter of a second after joining, also on a new daemon")
+    @Test("A new member receives all ales after a quarter of a second, on any daemon")
     func arrival() async throws {
         try await Journey.run { journey in
             var fleet = try await DaemonFleet.start(2, in: journey)

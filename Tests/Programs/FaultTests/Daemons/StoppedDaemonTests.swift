@@ -31,7 +31,7 @@ import Testing
         #expect(try await journey.count("conversations.connected_user") == 1)
     }
 
-    @Test("A daemon that stops deletes its row after it has written who left, and its listeners don't wait for that")
+    @Test("A daemon that stops deletes its row after its departures are written")
     func lastReports() async throws {
         try await Journey.run { journey in
             // No statement that waits for the lock is given up before the test has failed.
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test("A daemon that stops deletes its listeners and its row, although the first statement for each fails")
+    @Test("A daemon that stops deletes its row and its listeners, even if the first statements fail")
     func failures() async throws {
         try await Journey.run { journey in
             let (daemon, endpoint) = try await journey.daemonAndEndpoint { _ in }
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test("A database that can't write leaves delays a stopping daemon by its time limit only")
+    @Test("A database that can't write departures delays a stopping daemon only by its limit")
     func stillDatabase() async throws {
         try await Journey.run { journey in
             let writer = AttendanceWriter(

@@ -14,7 +14,7 @@ import Testing
 /// `/cable` with a raw client: the protocol, and rooms that are also used through `/socket`.
 @Suite struct CableJourneyTests {
     @Test(
-        "The handshake selects the known subprotocol; without one the protocol is the same",
+        "The server selects a known subprotocol, and needs none",
         arguments: [
             ("actioncable-v1-json, actioncable-unsupported", "actioncable-v1-json"), (nil, nil), ("chat", nil),
         ] as [(String?, String?)])
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test("A refused client gets the reason on the WebSocket, where a browser hides the HTTP status")
+    @Test("A refused client gets the reason on the WebSocket")
     func refusals() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(
-        "Members by /socket and by /cable receive each other's ales but not their own; two identifiers receive each ale twice"
+        "Members by /socket and by /cable receive each other's ales"
     )
     func transports() async throws {
         try await Journey.run { journey in
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("A burst of ales with long identifiers arrives at the peer's speed and closes no connection")
+    @Test("A burst of ales with long identifiers arrives at the peer's pace")
     func bursts() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemonOnUnixSocket { $0.matches.openRooms = true }
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test("Waiting ales are added up by kind, and beyond two thousand of a kind they are dropped")
+    @Test("Waiting ales are added up by kind, up to two thousand each")
     func waitingAles() {
         var waiting = WaitingAles()
         #expect(waiting.add(0, of: .plain) == 0)
@@ -130,7 +130,7 @@ import Testing
         #expect(waiting.isEmpty)
     }
 
-    @Test("Commands take effect in order for each identifier, in text and in binary frames")
+    @Test("Commands of an identifier take effect in order")
     func order() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.matches.openRooms = true }
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test("A subscription that is impossible is rejected, and a command that is impossible gets an error")
+    @Test("An impossible subscription is rejected, and an impossible command gets an error")
     func rejections() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    @Test("Thirty invalid frames are counted, and the connection stays")
+    @Test("Thirty invalid frames are counted and don't close the connection")
     func nonsense() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.matches.openRooms = true }
@@ -289,7 +289,7 @@ import Testing
         }
     }
 
-    @Test("An erased device is disconnected and its subscriptions on other connections end; others stay")
+    @Test("An erased device loses its connections and subscriptions")
     func erasure() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.matches.openRooms = true }

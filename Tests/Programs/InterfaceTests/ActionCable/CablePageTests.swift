@@ -24,7 +24,7 @@ struct CablePageTests {
         return program.replacingOccurrences(of: address, with: endpoint.authority)
     }
 
-    @Test("Clients in Rails, Python, JavaScript and Swift need five lines each")
+    @Test("Clients in Rails, Python, JavaScript and Swift need only five lines each")
     func fiveLines() throws {
         for languages in [["rb", "erb", "mjs"], ["python"], ["js"]] {
             let lines = try languages.flatMap { try Self.program($0).split(separator: "\n") }
@@ -53,7 +53,7 @@ struct CablePageTests {
     }
 
     @Test(
-        "A page of a Rails application receives a reminder, with the address in its head",
+        "A page of a Rails application receives a reminder",
         .enabled(
             if: RailsClient.isInstalled && RailsServer.isInstalled, "\(RailsClient.hint); \(RailsServer.hint)"))
     func rails() async throws {

@@ -66,7 +66,7 @@ struct CablePythonTests {
     }
 
     @Test(
-        "Python clients subscribe without a subprotocol, receive presence and ales, send one, and leave",
+        "Python clients without a subprotocol use rooms and presence",
         arguments: Library.allCases)
     func room(_ library: Library) async throws {
         try await Journey.run { journey in

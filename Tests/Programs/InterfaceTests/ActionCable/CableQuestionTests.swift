@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test("A cable and a WebSocket of one person ask, vote and receive the same")
+    @Test("A cable and a WebSocket of one user receive the same events")
     func journey() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(
-        "An unknown session is rejected, invalid actions get an error, and the others in the session see nothing of it")
+        "Invalid subscriptions and actions affect no other member of the session")
     func refusals() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.questions.sessionSize = 2 }
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test("A subscription taken back at once joins no session, and a question sent before the confirmation is stored")
+    @Test("A question sent before the confirmation is stored")
     func atOnce() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.questions.sessionSize = 1 }
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test("Long lists of many sessions arrive complete, also at a slow reader")
+    @Test("Long lists of many sessions arrive completely")
     func lists() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemonOnUnixSocket { $0.cable.messageRate = 0 }
@@ -190,7 +190,7 @@ import Testing
     }
 
     @Test(
-        "Changes arrive complete in each of a connection's sessions, also at a slow reader"
+        "Changes arrive completely in each of a connection's sessions"
     )
     func changes() async throws {
         try await Journey.run { journey in
@@ -235,7 +235,7 @@ import Testing
         return ids
     }
 
-    @Test("A connection that doesn't read is closed after sixteen unsent changes, and others receive all changes")
+    @Test("A connection that doesn't read is closed after sixteen unsent changes")
     func unread() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemonOnUnixSocket()
@@ -273,7 +273,7 @@ import Testing
         }
     }
 
-    @Test("A connection has at most a hundred subscriptions, also of one session and one room")
+    @Test("A connection has at most a hundred subscriptions, even of one session")
     func subscriptions() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.matches.openRooms = true }
@@ -301,7 +301,7 @@ import Testing
         }
     }
 
-    @Test("Nothing is sent for a subscription before its confirmation, also when the queue is full")
+    @Test("No message is sent for a subscription before its confirmation")
     func waiting() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

@@ -16,7 +16,7 @@ import Testing
     private let notifications = #"{"channel":"NotificationsChannel"}"#
 
     @Test(
-        "A reminder arrives when due and as backlog, counts as delivered, and its room opens and closes"
+        "A reminder arrives when due or as backlog, and counts as delivered"
     )
     func journey() async throws {
         try await Journey.run { journey in
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test("A backlog larger than a connection's queue is sent as it is read, complete, and counts as delivered")
+    @Test("A backlog larger than a connection's queue arrives completely")
     func backlog() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemonOnUnixSocket { $0.schedule.reminderLead = .seconds(1800) }

@@ -10,7 +10,7 @@ import Testing
 /// Tests with independent implementations: Rails' server for comparison, and Rails' JavaScript with our server.
 @Suite(.enabled(if: TestBroker.isWanted, "they need Rails: make interop-cable")) struct RailsTests {
     @Test(
-        "Rails and this server answer one dialogue alike, byte for byte",
+        "Rails and this server answer the same dialogue with the same bytes",
         .enabled(if: RailsServer.isInstalled, "\(RailsServer.hint)"))
     func dialogue() async throws {
         let rails = try await RailsServer.start()
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(
-        "Rails' JavaScript subscribes, performs, is rejected and unsubscribes",
+        "Rails' JavaScript subscribes, performs and unsubscribes",
         .enabled(if: RailsClient.isInstalled, "\(RailsClient.hint)"))
     func client() async throws {
         try await Journey.run { journey in
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test(
-        "Rails' JavaScript receives and sends on the channels of a device, a session and a conversation",
+        "Rails' JavaScript uses the channels of a device, a session and a conversation",
         .enabled(if: RailsClient.isInstalled, "\(RailsClient.hint)"))
     func channels() async throws {
         try await Journey.run { journey in
@@ -143,7 +143,7 @@ import Testing
     }
 
     @Test(
-        "Rails' JavaScript keeps its connection for a minute and receives what is sent then",
+        "Rails' JavaScript keeps its connection for a minute",
         .enabled(if: RailsClient.isInstalled, "\(RailsClient.hint)"))
     func minute() async throws {
         try await Journey.run { journey in
@@ -163,7 +163,7 @@ import Testing
     }
 
     @Test(
-        "Rails' JavaScript reconnects and subscribes again after a restart and after kill -9",
+        "Rails' JavaScript reconnects after a restart and after kill -9",
         .enabled(if: RailsClient.isInstalled, "\(RailsClient.hint)"), arguments: [SIGTERM, SIGKILL])
     func restart(signal: Int32) async throws {
         try await Journey.run { journey in

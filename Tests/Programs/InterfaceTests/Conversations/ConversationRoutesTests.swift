@@ -11,7 +11,7 @@ import Testing
 
 /// Each route of conversations and each of its errors, over HTTP.
 @Suite struct ConversationRoutesTests {
-    @Test("A name can be taken once and repeated, a taken one is refused, and users are listed")
+    @Test("A name can be taken only once")
     func users() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test("A conversation is created, found again and listed; a message has its members in order")
+    @Test("A conversation is created once and listed")
     func conversations() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test("Invalid, foreign and unknown input is refused with its code and stores nothing")
+    @Test("Invalid, foreign and unknown input is refused with its code")
     func refusals() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.conversations.perDevice = 2 }
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test("Partners who both ask for a conversation get one, and each is notified")
+    @Test("Partners who both ask for a conversation get one")
     func partners() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -179,7 +179,7 @@ import Testing
         }
     }
 
-    @Test("A block is made, listed only to its owner, and undone")
+    @Test("A block is listed only to its owner until it is undone")
     func blocks() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -218,7 +218,7 @@ import Testing
         }
     }
 
-    @Test("curl's stream receives missed messages, then new ones")
+    @Test("curl's stream receives missed messages and then new ones")
     func stream() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -239,7 +239,7 @@ import Testing
     }
 
     @Test(
-        "A ticket for one conversation opens no other, makes none and takes no name; plain devices may be refused")
+        "A ticket for one conversation permits no other")
     func tickets() async throws {
         try await Journey.run { journey in
             let secret = String(repeating: "s", count: 40)

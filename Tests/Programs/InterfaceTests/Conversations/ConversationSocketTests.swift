@@ -8,7 +8,7 @@ import Testing
 /// Sockets that receive conversations, on one daemon and on two.
 @Suite struct ConversationSocketTests {
     @Test(
-        "The handshake has the name and the offsets of the conversations; a message reaches everybody, its sender too")
+        "The handshake has the name and the offsets of the conversations")
     func hearing() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("An error has the command's ref and keeps the socket open; history arrives in pages")
+    @Test("An error has the ref of its command and keeps the socket open")
     func commands() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test("A client that reconnects gets missed messages in order and once, then new ones", arguments: [1, 2])
+    @Test("A client that reconnects gets missed messages once and in order", arguments: [1, 2])
     func resuming(_ daemons: Int) async throws {
         try await Journey.run { journey in
             var endpoints: [ClientEndpoint] = []
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test(
-        "With a hundred random cuts during a thousand messages at two daemons, each offset arrives once and in order"
+        "Each offset arrives once and in order, even with a hundred random cuts"
     )
     func cuts() async throws {
         try await Journey.run { journey in
@@ -140,7 +140,7 @@ import Testing
         }
     }
 
-    @Test("Messages stored while a daemon can't read them arrive once it can")
+    @Test("Messages stored while a daemon can't read them arrive later")
     func outage() async throws {
         try await Journey.run { journey in
             let (one, other) = (try await journey.daemon(), try await journey.daemon())
@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    @Test("A leave and an erasure are reported on every daemon and on curl's stream")
+    @Test("Departures and erasures are reported on every daemon")
     func leaving() async throws {
         try await Journey.run { journey in
             let (one, other) = (try await journey.daemon(), try await journey.daemon())
@@ -216,7 +216,7 @@ import Testing
         }
     }
 
-    @Test("Presence is sent to newcomers, and to all when it changes, on every daemon and on /cable")
+    @Test("Presence is sent to new members and after each change")
     func presence() async throws {
         try await Journey.run { journey in
             var endpoints: [ClientEndpoint] = []
@@ -250,7 +250,7 @@ import Testing
         }
     }
 
-    @Test("A client that returns within the grace period was never reported as away")
+    @Test("A client that returns within the grace period is never reported as absent")
     func grace() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.presenceGrace = .seconds(3_600) }
@@ -283,7 +283,7 @@ import Testing
         }
     }
 
-    @Test("A socket needs a device, a name and valid offsets, and /socket opens no conversation")
+    @Test("A socket needs a device, a name and valid offsets")
     func interfaces() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -305,7 +305,7 @@ import Testing
         }
     }
 
-    @Test("A client whose name the daemon knew differently gets the new name")
+    @Test("A client whose name has changed at the daemon gets the new name")
     func renamed() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

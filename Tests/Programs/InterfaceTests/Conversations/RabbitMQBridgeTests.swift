@@ -34,7 +34,7 @@ struct RabbitMQBridgeTests {
     }
 
     @Test(
-        "Clients of the broker and of the server receive each message once, in both directions",
+        "Clients of the broker and of the server receive each message once",
         arguments: BrokerClient.Library.allCases)
     func bothWays(_ library: BrokerClient.Library) async throws {
         guard library.isInstalled else {
@@ -96,7 +96,7 @@ struct RabbitMQBridgeTests {
         }
     }
 
-    @Test("After a broker's restart waiting messages arrive in order and once, in both directions")
+    @Test("After a broker's restart, waiting messages arrive once and in order")
     func restart() async throws {
         guard BrokerClient.Library.pika.isInstalled else {
             return SkippedTests.report("pika is missing: make setup-interop")
@@ -144,7 +144,7 @@ struct RabbitMQBridgeTests {
         }
     }
 
-    @Test("The bridge stores what clients say again after somebody deletes the exchange or unbinds its queue")
+    @Test("The bridge works again after its exchange or binding is deleted")
     func topologyDeleted() async throws {
         guard BrokerClient.Library.pika.isInstalled else {
             return SkippedTests.report("pika is missing: make setup-interop")
@@ -200,7 +200,7 @@ struct RabbitMQBridgeTests {
     }
 
     @Test(
-        "Two daemons share the bridge's queue: an incoming message is stored once and received on both, an outgoing one is sent once"
+        "Two daemons that share the bridge's queue handle each message once"
     )
     func several() async throws {
         guard BrokerClient.Library.pika.isInstalled else {

@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("A reaction is created, repeated, listed and removed; a message without reactions has no such member")
+    @Test("A reaction is created once, listed and removed")
     func routes() async throws {
         try await Journey.run { journey in
             let scene = try await Scene(try await journey.daemon())
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test(
-        "Each change reaches the sockets, the stream and the channel of all participants on every daemon, and no other")
+        "Each change of reactions reaches all participants on every daemon")
     func hints() async throws {
         try await Journey.run { journey in
             let (one, other) = (try await journey.daemon(), try await journey.daemon())
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test("The command of a socket and the action of a channel add and remove a reaction, and answer with the message")
+    @Test("Sockets and channels can add and remove reactions")
     func commands() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -213,7 +213,7 @@ import Testing
         }
     }
 
-    @Test("Missed messages and history have their reactions on every transport")
+    @Test("Missed messages and history include their reactions")
     func backlog() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -236,7 +236,7 @@ import Testing
         }
     }
 
-    @Test("An erased person's reactions are gone when the erasure is answered")
+    @Test("An erased user's reactions are invisible when the erasure is answered")
     func erasure() async throws {
         try await Journey.run { journey in
             let scene = try await Scene(try await journey.daemon())

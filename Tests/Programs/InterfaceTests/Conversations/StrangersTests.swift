@@ -7,7 +7,7 @@ import Testing
 
 /// Conversations with strangers, over HTTP. Strangers can't prevent a user from talking to others.
 @Suite struct StrangersTests {
-    @Test("A stranger's groups don't keep their members from making conversations, and a block leaves all of them")
+    @Test("A stranger's groups don't keep their members from creating conversations")
     func groups() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.conversations.perDevice = 5 }

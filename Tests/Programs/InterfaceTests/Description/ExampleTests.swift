@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test("Each example request is sent, and its answer matches the description") func play() async throws {
+    @Test("The answer to each example request matches the description") func play() async throws {
         // Lists are in the order of time.
         try await Journey.run(clock: .running) { journey in
             // On the day before that of the examples.

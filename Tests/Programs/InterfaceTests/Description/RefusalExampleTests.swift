@@ -9,7 +9,7 @@ import Testing
 /// The examples of errors in `/openapi.json` match real answers. ``InterfaceValidation`` compares the errors of all journeys
 /// with them.
 @Suite struct RefusalExampleTests {
-    @Test("Each error code has an example that matches its schema, and no other code has one") func table()
+    @Test("Each error code has exactly one example that matches its schema") func table()
         async throws
     {
         try await Journey.run { journey in

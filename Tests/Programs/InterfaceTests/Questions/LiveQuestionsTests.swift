@@ -7,7 +7,7 @@ import Testing
 /// Events that subscribers of a session receive over sockets.
 @Suite struct LiveQuestionsTests {
     @Test(
-        "The presenter receives every change of a question, and the audience those of approved ones"
+        "The audience receives only the changes of approved questions"
     )
     func follows() async throws {
         try await Journey.run { journey in
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test(
-        "Without a device nobody can vote; with one the id survives reconnects and restarts, and one vote counts"
+        "Voting requires a device, whose id stays the same"
     )
     func identity() async throws {
         try await Journey.run { journey in
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("Of seven questions in a minute six are stored, and the seventh is refused with a reason")
+    @Test("The seventh question in a minute is refused with a reason")
     func pace() async throws {
         try await Journey.run { journey in
             let session = try await TestSession.make(at: try await journey.daemon())
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test("A person that sends more than two hundred messages at once is disconnected, and nobody else is")
+    @Test("Only the user who sends more than two hundred messages at once is disconnected")
     func haste() async throws {
         try await Journey.run { journey in
             let session = try await TestSession.make(at: try await journey.daemon())
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    @Test("The rate limit of a device counts all its sockets, and devices don't share it")
+    @Test("The rate limit of a device counts all its sockets")
     func devicePace() async throws {
         try await Journey.run { journey in
             let session = try await TestSession.make(at: try await journey.daemon())
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test("Votes for many long questions delay no answer, and all are reported")
+    @Test("Votes for many long questions delay no answer")
     func votesWait() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test("A list of several pages arrives complete, also to a person who joins during many changes")
+    @Test("A list of several pages arrives completely during many changes")
     func pages() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -193,7 +193,7 @@ import Testing
         }
     }
 
-    @Test("Questions, votes, answers, announcements and states cross between two daemons on one database")
+    @Test("Changes of a session cross between two daemons on one database")
     func twoDaemons() async throws {
         try await Journey.run { journey in
             let here = try await TestSession.make(at: try await journey.daemon())
@@ -216,7 +216,7 @@ import Testing
         }
     }
 
-    @Test("While the database is down asking fails with an error; changes by others arrive once it is up again")
+    @Test("While the database is unavailable, asking fails with an error")
     func outage() async throws {
         let cluster = try await TestCluster.dedicated()
         try await Journey.run(on: cluster, timeouts: .documented) { journey in
@@ -246,7 +246,7 @@ import Testing
         }
     }
 
-    @Test("An erasure on one daemon ends sockets, cables, subscriptions and streams on another")
+    @Test("An erasure on one daemon ends the user's connections on another")
     func erasedElsewhere() async throws {
         // What comes after an erasure has a later time than the erasure.
         try await Journey.run(clock: .running) { journey in
@@ -277,7 +277,7 @@ import Testing
         }
     }
 
-    @Test("After an erasure nobody's page shows the person's texts, and the person's sockets end")
+    @Test("After an erasure, no page shows the user's texts")
     func erasure() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

@@ -126,7 +126,7 @@ import Testing
         try await database.run("ALTER FUNCTION questions.list_later\(types) RENAME TO list_questions")
     }
 
-    @Test("Changes after the list are sent, also if the session couldn't be read at first")
+    @Test("Changes after the list are sent, even if the session couldn't be read at first")
     func late() async throws {
         try await withFixture { fixture in
             let received = EventRecorder<String>()
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    @Test("When the last person leaves a session, only that session is closed")
+    @Test("Only the session that the last member leaves is closed")
     func lastOne() async throws {
         try await withFixture { fixture in
             let (feeds, other) = (fixture.questions.feeds, try await fixture.makeSession())
@@ -172,7 +172,7 @@ import Testing
     }
 
     @Test(
-        "Everybody gets the number of people: a device counts once, and a connection without a device counts each time")
+        "A device counts once, and each connection without a device counts")
     func presence() async throws {
         try await withFixture { fixture in
             let received = EventRecorder<String>()
@@ -210,7 +210,7 @@ import Testing
         }
     }
 
-    @Test("People in a deleted session are notified, and the session is no longer queried")
+    @Test("Members of a deleted session are notified")
     func deleted() async throws {
         try await withFixture { fixture in
             _ = try await fixture.questions.feeds.open(fixture.session)

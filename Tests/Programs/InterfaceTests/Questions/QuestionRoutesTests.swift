@@ -14,7 +14,7 @@ import Testing
         try await HTTPTestClient.request(at: endpoint, "POST", target, headers: headers, body: Array(body.utf8))
     }
 
-    @Test("A session is made and shown; its key is shown once and stored as a digest")
+    @Test("A session's key is shown once and stored as a digest")
     func sessions() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("A presenter's actions need the key, as Bearer or as a cookie with an allowed Origin")
+    @Test("A presenter's actions need the key, as Bearer or as a cookie")
     func keys() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test("A person's own changes are in their next list, also while changes are being batched for others")
+    @Test("A user's own changes are in the next list at once")
     func ownDeeds() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test("Unknown sessions, closed ones and invalid input are refused with their codes")
+    @Test("Unknown or closed sessions and invalid input are refused with their codes")
     func refusals() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.questions.sessionSize = 2 }
@@ -189,7 +189,7 @@ import Testing
         }
     }
 
-    @Test("A JSON body must be an object or empty, also where no member is used")
+    @Test("A JSON body must be an object or empty")
     func malformed() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -217,7 +217,7 @@ import Testing
         }
     }
 
-    @Test("The list shows the presenter all states and authors, and others the approved questions, page by page")
+    @Test("Only the presenter's list has all states and authors")
     func list() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -243,7 +243,7 @@ import Testing
         }
     }
 
-    @Test("An announcement reaches all, some, or all but some people, each once, and its answer has their number")
+    @Test("An announcement reaches each of its recipients once")
     func announce() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

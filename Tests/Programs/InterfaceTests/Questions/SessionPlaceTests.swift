@@ -25,7 +25,7 @@ import Testing
         #"{"channel":"QuestionsChannel","session":"\#(session.id)","n":\#(number)}"#
     }
 
-    @Test("A cable connection takes one place, however many subscriptions it has in the session")
+    @Test("A cable connection takes one place in a session, even with many subscriptions")
     func onePlace() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.questions.sessionSize = 2 }
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test("Who enters while the last other connection leaves gets a place")
+    @Test("A user who enters while the last other connection leaves gets a place")
     func lastLeaves() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -142,7 +142,7 @@ import Testing
         throw ClientFailure.violation("no question was refused")
     }
 
-    @Test("A network asks a tenth of a session's questions at once, and the others can ask")
+    @Test("A network may ask a tenth of a session's questions at once")
     func questions() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.questions.questionsPerSession = 100 }

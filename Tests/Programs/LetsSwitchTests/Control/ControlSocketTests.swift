@@ -9,7 +9,7 @@ import Testing
 
 /// The control socket: who may use it, which requests it accepts, and which daemon owns it.
 @Suite struct ControlSocketTests {
-    @Test("The socket is only for its user, and is removed with the daemon")
+    @Test("The socket belongs to its user and is removed with the daemon")
     func life() async throws {
         try await ControlledDaemon.run { control in
             var status = stat()
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test("Commands reach a daemon whose state directory has a longer path than a Unix socket's address holds")
+    @Test("Commands reach a daemon even if the path of its state directory is long")
     func longPath() async throws {
         let folder = "/" + String(repeating: "a", count: 120) + "/" + String(repeating: "b", count: 120)
         try await ControlledDaemon.run(in: folder) { control in
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("A killed daemon's socket is taken over, and a live one's isn't")
+    @Test("Only a killed daemon's socket is taken over")
     func succession() async throws {
         try await ControlledDaemon.run { control in
             let (second, _) = try await control.journey.process(["--state-dir", control.directory])

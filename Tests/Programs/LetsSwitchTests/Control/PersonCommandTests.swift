@@ -12,7 +12,7 @@ import Testing
 @Suite struct PersonCommandTests {
     private static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
-    @Test("A test reminder is sent by every configured provider, and the result of each is reported")
+    @Test("A test reminder reports the result of each configured provider")
     func remind() async throws {
         try await HTTPRecorder.run { recorder in
             let flags = [
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("An export has all rows of a device and nobody else's, and an erasure removes them")
+    @Test("An export has exactly the rows of its device, and an erasure removes them")
     func exportAndErase() async throws {
         try await ControlledDaemon.run { control in
             let endpoint = control.endpoint
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test("If a newer build's functions are in the database, a command that needs others names the daemon to ask")
+    @Test("A command that doesn't match the database's functions names the daemon to ask")
     func newerFunctions() async throws {
         try await ControlledDaemon.run { control in
             try await control.journey.sql("DROP FUNCTION core.export_device(text)")
@@ -188,7 +188,7 @@ import Testing
         }
     }
 
-    @Test("An export reads every table except those without personal data")
+    @Test("An export reads every table with personal data")
     func everyTable() async throws {
         try await Journey.run { journey in
             let impersonal: Set = [

@@ -15,7 +15,7 @@ import Testing
         answer["series"][series].array?.compactMap(\.number).last
     }
 
-    @Test("The history is only for operators, and only on their own listener")
+    @Test("The history is only for operators, on their own listener")
     func audience() async throws {
         try await Journey.run { journey in
             let everywhere = try await journey.daemon()
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test("The history shows people, rooms, messages, due matches and the database, of one daemon and of both")
+    @Test("The history shows values of one daemon and of both")
     func twoDaemons() async throws {
         try await Journey.run { journey in
             let flags = ["--operations-listen", "127.0.0.1:0", "--open-rooms"]

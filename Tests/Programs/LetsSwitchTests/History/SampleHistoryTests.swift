@@ -12,7 +12,7 @@ import Testing
         return sample
     }
 
-    @Test("Each point is the mean or the maximum of its span, and spans without samples are gaps")
+    @Test("Each point is the mean or the maximum of its span")
     func spans() {
         var history = SampleHistory()
         for second in 0..<150 where second != 147 {
@@ -28,7 +28,7 @@ import Testing
         #expect(history.points(.rooms, of: .minute).allSatisfy { $0 == nil })
     }
 
-    @Test("After a long time old samples are gone, and memory is limited")
+    @Test("The memory of the history is limited")
     func bounded() {
         var history = SampleHistory()
         for second in stride(from: 0, to: 400_000, by: 50) { history.add(sample([.people: 1]), at: second) }
@@ -60,7 +60,7 @@ import Testing
         #expect(second.sample(since: first, due: nil)[.late] == 1.5)
     }
 
-    @Test("Several daemons are shown by sum or maximum, and another build's values are understood")
+    @Test("Several daemons are shown by their sum or maximum")
     func joining() throws {
         var own = sample([.people: 3, .due: 9])
         let text = String(decoding: sample([.people: 4, .due: 8, .late: 2]).json, as: UTF8.self)

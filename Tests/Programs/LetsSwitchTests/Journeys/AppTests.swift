@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("The app's types decode a day with open, matched and cancelled tasks, and its deletion works")
+    @Test("The app's types decode a day")
     func day() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test("The app's room messages work as text and as binary, and it decodes the responses")
+    @Test("The app's room messages work as text and as binary")
     func room() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

@@ -11,7 +11,7 @@ import Testing
         return try #require(try answer.json()["url"].string)
     }
 
-    @Test("A feed shows the device's tasks and nobody else's")
+    @Test("A feed shows only the device's own tasks")
     func feedShowsDevicesTasksAndNobodyElses() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test("A feed ends when it is revoked and when the person is erased")
+    @Test("A feed ends when it is revoked or the user is erased")
     func feedEndsWhenItIsRevokedAndWhenPersonIsErased() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(
-        "Devices that register for one slot at once are all matched in pairs; with an odd number one waits",
+        "Devices that register for one slot at once are all matched, except an odd one",
         arguments: [400, 401])
     func oneSlot(_ count: Int) async throws {
         try await Journey.run { journey in
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("A cancellation during a match leaves the other device alone or in a match, never both")
+    @Test("A cancellation during matching leaves the other device either alone or matched")
     func cancelling() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

@@ -26,7 +26,7 @@ import Testing
         for setting in SettingTable.all { #expect(daemon.output.contains(setting.flag)) }
     }
 
-    @Test("Completion in bash offers every command, every flag, and files where a path is expected")
+    @Test("Completion in bash offers commands, flags and files")
     func completion() async throws {
         let script = Checkout.url("Sources/Programs/letsswitchd/completions/letsswitchd.bash").path
         func offered(_ words: String...) async throws -> Set<String> {
@@ -65,7 +65,7 @@ import Testing
         #expect(output.contains(ProductVersion.number))
     }
 
-    @Test("Output that can't be written is reported on standard error, with a failure status")
+    @Test("Output that can't be written is reported with a failure status")
     func unwritten() async throws {
         let process = try await ChildProcess.start(
             "/bin/sh", ["-c", #"exec "$0" --version >/dev/full"#, try DaemonProcess.executable()],
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(
-        "An invalid argument is reported on standard error with a hint to --help, and the exit status is 64",
+        "An invalid argument is reported with a hint to --help",
         arguments: [
             (["--reminder-laed", "1"], "--reminder-lead"), (["--nonsense"], "--nonsense"), (["sing"], "sing"),
             (["--listen"], "--listen"), (["--listen", "8080"], "--listen"), (["--reminder-lead", "soon"], "soon"),
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test("A port in use is noticed before a private cluster is created")
+    @Test("A port in use is reported before a private cluster is created")
     func portInUseBeforeCluster() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test("`check` refuses an address open to other machines without --public-url, and says why")
+    @Test("`check` refuses an address open to other machines without --public-url")
     func checkPublicAddress() async throws {
         let state = "\(TestClusterDirectories.shared.make())/state"
         func check(_ arguments: String...) async throws -> (status: TestSupport.ExitStatus, output: String) {
@@ -183,7 +183,7 @@ import Testing
         }
     }
 
-    @Test("An unknown variable with the server's prefix gets a warning; known ones, PORT and DATABASE_URL work")
+    @Test("Only an unknown variable with the server's prefix gets a warning")
     func environment() async throws {
         try await Journey.run { journey in
             let (daemon, endpoint) = try await DaemonProcess.listening(

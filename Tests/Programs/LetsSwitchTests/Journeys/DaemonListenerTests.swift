@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct DaemonListenerTests {
-    @Test("A daemon that listens on IPv4, IPv6 and a Unix socket logs each, and all share the same rooms")
+    @Test("The listeners of a daemon share its rooms, and each is logged")
     func everywhere() async throws {
         try await Journey.run { journey in
             let path = "/tmp/letsswitch-test-\(UUID().uuidString.prefix(8)).sock"

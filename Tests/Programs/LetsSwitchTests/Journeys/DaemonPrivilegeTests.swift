@@ -16,7 +16,7 @@ import Testing
             }, uniquingKeysWith: { $1 })
     }
 
-    @Test("The daemon can't gain privileges; as root it keeps only those it needs, and its cluster none")
+    @Test("The daemon keeps only the privileges that it needs")
     func rights() async throws {
         try await TestLimiter.journeys.hold {
             let directory = "/tmp/letsswitch-state-\(UUID().uuidString.prefix(8))"

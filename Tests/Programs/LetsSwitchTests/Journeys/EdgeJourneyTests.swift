@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test("An unknown Host gets neither rooms nor metrics, and the log says how to allow it")
+    @Test("An unknown Host is refused, and the log says how to allow it")
     func otherHosts() async throws {
         try await Journey.run { journey in
             let (daemon, endpoint) = try await journey.process(

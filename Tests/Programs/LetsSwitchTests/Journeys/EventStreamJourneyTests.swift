@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @Suite struct EventStreamJourneyTests {
-    @Test("A stream starts at once with its head and a comment, and has its content type")
+    @Test("A stream starts at once with its head and a comment")
     func beginning() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test("A registration, a match, a new title and a cancellation are each sent to the day's streams")
+    @Test("Each change of a task is sent to the streams of its day")
     func changes() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test("A reminder is sent to all streams of its device and to no other")
+    @Test("A reminder is sent only to the streams of its device")
     func own() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("A device has a limited number of streams, and a closed one frees its place")
+    @Test("A device has a limited number of streams")
     func limit() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.reminders.maxStreamsPerDevice = 3 }

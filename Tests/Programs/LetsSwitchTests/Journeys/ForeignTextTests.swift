@@ -12,7 +12,7 @@ import Testing
     private let composed = (id: "caf\u{E9}", encoded: "caf%C3%A9")
     private let decomposed = (id: "cafe\u{301}", encoded: "cafe%CC%81")
 
-    @Test("Devices whose ids differ only in their bytes have separate tasks, titles and events, on two daemons")
+    @Test("Devices whose ids differ only in their bytes are separate")
     func equivalentDevices() async throws {
         try await Journey.run { journey in
             let (one, other) = (try await journey.daemon(), try await journey.daemon())
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test("Foreign notifications on the database's channels neither stop the daemon nor its reminders")
+    @Test("Foreign notifications on the database's channels don't disturb the daemon")
     func notifications() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

@@ -7,7 +7,7 @@ import Testing
 /// The report printed when a journey test's wait times out.
 @Suite struct JourneyEvidenceTests {
     @Test(
-        "A wait in vain reports the test's clock, the rows of the tables it reads, and the log of each kind of daemon")
+        "A wait in vain reports the clock, the tables and the logs")
     func report() async throws {
         let failure = await #expect(throws: ClientFailure.self) {
             try await Journey.run { journey in

@@ -9,7 +9,7 @@ import Testing
 /// The main job, end to end: register, be matched, be reminded, enter the room, cheer, leave. The clock runs, so due
 /// reminders are sent without another step of the test.
 @Suite struct MainJourneyTests {
-    @Test("Two people register, are reminded, meet in their room and cheer", arguments: ClientLibrary.allCases)
+    @Test("Two users register, are reminded, meet and cheer", arguments: ClientLibrary.allCases)
     func main(_ library: ClientLibrary) async throws {
         try await Journey.run(clock: .running) { journey in
             let endpoint = try await journey.daemon { $0.schedule.reminderLead = .seconds(2) }
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test("Registration closes at the lead by the database's clock, and a repetition is accepted until the start")
+    @Test("Registration closes at the lead by the database's clock")
     func registrationCloses() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

@@ -19,7 +19,7 @@ import Testing
         return peer
     }
 
-    @Test("Both tasks of a match find a place in their room, whatever the partner and strangers hold")
+    @Test("Both tasks of a match always find a place in their room")
     func tasks() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.matches.roomSize = 3 }
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("A cable connection takes one place in a room, however many subscriptions it has there")
+    @Test("A cable connection takes one place in a room, even with many subscriptions")
     func onePlace() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {

@@ -19,7 +19,7 @@ import Testing
         try await HTTPTestClient.request(at: endpoint, "POST", "/messages", headers: headers, json: content)
     }
 
-    @Test("Questions, votes, announcements and messages count together per address, by socket, cable and HTTP")
+    @Test("All kinds of messages of an address count together on every transport")
     func together() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.limits.messagesPerDay = 8 }

@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(
-        "When one partner leaves, the other is notified on every daemon, a new room opens, and the old one closes everywhere"
+        "When one partner leaves, the other moves to a new room"
     )
     func leaveAfterTheLead() async throws {
         try await Journey.run { journey in
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test("The remaining partner is notified at the commit, also if the answer is lost")
+    @Test("The remaining partner is notified at the commit, even if the answer is lost")
     func lostAnswer() async throws {
         try await Journey.run { journey in
             let daemons = [try await journey.daemon(), try await journey.daemon()]
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test("Each user reports the own start and sees only the own history, until it is removed")
+    @Test("Each user reports and sees only their own starts")
     func history() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test("Each partner is notified when the other connects, is away for a moment, and has left")
+    @Test("Each partner is notified of the other's connection and departure")
     func presence() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.presenceGrace = .seconds(2) }
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test("A task is moved completely or not at all, and everybody concerned is notified")
+    @Test("A task is moved completely or not at all")
     func move() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

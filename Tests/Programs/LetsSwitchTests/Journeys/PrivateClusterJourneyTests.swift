@@ -35,7 +35,7 @@ import Testing
         return file?.split(separator: "\n").first.map(String.init)
     }
 
-    @Test("The data is kept after a stop, and after a kill the daemon takes over the running cluster")
+    @Test("The data is kept after a stop and after a kill")
     func restarts() async throws {
         try await withStateDirectory { path in
             var (daemon, endpoint) = try await start(path)
@@ -80,7 +80,7 @@ import Testing
     }
 
     @Test(
-        "A backup is taken while the daemon serves, and restores into another state directory once"
+        "A backup taken from a running daemon can be restored"
     )
     func backup() async throws {
         try await withStateDirectory { path in

@@ -15,7 +15,7 @@ import Testing
         Array(#"{"deviceId":"\#(device)","title":"\#(title)","startsAt":"\#(start)"}"#.utf8)
     }
 
-    @Test("A flood of requests and of writes from one address gets 429; other addresses and this machine don't")
+    @Test("A flood from one address gets 429 without affecting others")
     func flood() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(
-        "An address may register a limited number of names per hour; repetitions, taken names and this machine don't count"
+        "An address may register a limited number of names per hour"
     )
     func names() async throws {
         try await Journey.run { journey in
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test("A device's quota and full tables are refused with their codes, and counted")
+    @Test("A full quota or table is refused with its code, and counted")
     func quotas() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {

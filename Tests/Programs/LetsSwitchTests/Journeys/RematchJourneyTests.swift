@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(
-        "Two users whose partners are absent are matched again across two daemons; a late partner is notified and waits"
+        "Two users whose partners are absent are matched across two daemons"
     )
     func rematched() async throws {
         try await Journey.run { journey in

@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(
-        "Tasks registered before a restart are reminded after it, undelivered reminders arrive, and open rooms are open"
+        "A restart loses no reminder and no open room"
     )
     func between() async throws {
         try await Journey.run { journey in
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test("After downtime across the reminder's minute it is sent late while it is useful, and the room opens")
+    @Test("After downtime across the lead, a reminder is sent late")
     func acrossTheMinute() async throws {
         try await Journey.run { journey in
             let first = try await journey.process()
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test("After downtime across the start the reminder is marked missed and not sent, but the room opens")
+    @Test("After downtime across the start, a reminder is marked as missed")
     func acrossTheStart() async throws {
         try await Journey.run { journey in
             let first = try await journey.process()

@@ -21,7 +21,7 @@ import Testing
         "search_path = ''",
     ]
 
-    @Test("Registrations, reminders and answers are right to the second if the role has settings of its own")
+    @Test("Instants are exact to the second, even if the role has its own settings")
     func seconds() async throws {
         try await Journey.run { journey in
             for setting in Self.settings {

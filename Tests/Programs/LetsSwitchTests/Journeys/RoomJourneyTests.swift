@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 @Suite struct RoomJourneyTests {
-    @Test("With --open-rooms any UUID is a room, and rooms are separate")
+    @Test("With --open-rooms any UUID is a room")
     func openRooms() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.matches.openRooms = true }
@@ -36,7 +36,7 @@ import Testing
         }
     }
 
-    @Test("A room is full at --room-size, and has space again after any kind of leave")
+    @Test("A full room has a free place after any kind of departure")
     func size() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(
-        "An ale with a kind is received with it, by socket and cable, also on another daemon; an unknown kind is plain")
+        "An ale with a kind is received with it on every transport")
     func kinds() async throws {
         try await Journey.run { journey in
             let endpoints = [
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test("A burst of ales reaches every member completely, in separate frames")
+    @Test("A burst of ales reaches every member completely")
     func burst() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon {
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test(
-        "When all members send, each receives all ales but its own, also late joiners and those of a member that left at once"
+        "Each member receives all ales except its own"
     )
     func everybodyCheers() async throws {
         try await Journey.run { journey in
@@ -160,7 +160,7 @@ import Testing
         }
     }
 
-    @Test("With --echo messages are echoed; without it the route doesn't exist")
+    @Test("Messages are echoed only with --echo")
     func echo() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.echo = true }
@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    @Test("A room closes by the database's clock, also if that is set back just before")
+    @Test("A room closes by the database's clock, even if it is set back")
     func clockPutBack() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

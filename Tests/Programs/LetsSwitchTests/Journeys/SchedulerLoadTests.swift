@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test("With a thousand matches due at one second, each device is reminded once and not early")
+    @Test("With a thousand matches due at once, each device is reminded once")
     func thousand() async throws {
         try await Journey.run(clock: .running) { journey in
             let matches = 1000

@@ -6,7 +6,7 @@ import Testing
 
 /// A `deviceId` is the only protection of a user, so no other device is ever shown it.
 @Suite struct SecrecyTests {
-    @Test("A deviceId appears nowhere else: not at a partner's, in no log, no metric and no error")
+    @Test("A deviceId appears in no other user's data and in no output")
     func secrecy() async throws {
         try await Journey.run { journey in
             let (daemon, endpoint) = try await journey.process(["--log-level", "debug", "--log-format", "json"])

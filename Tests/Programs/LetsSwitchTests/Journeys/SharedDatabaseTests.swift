@@ -8,7 +8,7 @@ import Testing
 
 /// Two daemons on one database.
 @Suite struct SharedDatabaseTests {
-    @Test("Every reminder arrives once at each stream on both daemons, and every room opens on both")
+    @Test("Every reminder arrives once at each stream on both daemons")
     func both() async throws {
         try await Journey.run { journey in
             let daemons = [try await journey.daemon(), try await journey.daemon()]
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test("A change of a slot is sent to the streams of both")
+    @Test("A change of a slot is sent to the streams of both daemons")
     func changes() async throws {
         try await Journey.run { journey in
             let (one, other) = (try await journey.daemon(), try await journey.daemon())
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test("A stream that connects later to any daemon gets the reminders after the last one that it has seen")
+    @Test("A stream that connects later gets the reminders after its last one")
     func backlog() async throws {
         try await Journey.run { journey in
             let (one, other) = (

@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test("An IPv6 site uses up its share of the stored sessions, and leaves the rest to others")
+    @Test("An IPv6 site uses up only its own share of the stored sessions")
     func storedSessions() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.storage.sessions = 64 }
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test("A network uses up its share of the stored conversations also by messages that begin them")
+    @Test("Messages that begin conversations use up a network's share of them")
     func conversationsByMessages() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.storage.conversations = 64 }
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test("A series counts as one registration and one more for each task that it makes")
+    @Test("A series counts as one registration, and each of its tasks as another")
     func series() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.limits.registrationsPerDay = 40 }

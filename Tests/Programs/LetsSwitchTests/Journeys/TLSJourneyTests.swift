@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test("Peers with and without TLS share a room, and pages of the server's own origin may enter")
+    @Test("Peers with and without TLS share a room")
     func mixed() async throws {
         try await Journey.run { journey in
             let setting = try await Setting(journey)
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("SIGHUP loads another certificate for new connections; a broken one is ignored and logged")
+    @Test("SIGHUP loads another certificate, unless it is broken")
     func reload() async throws {
         try await Journey.run { journey in
             let socket = try NotifySocket()
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test("An unusable certificate ends the start before anything else is begun")
+    @Test("An unusable certificate ends the start first")
     func refused() async throws {
         let authority = try await TestAuthority()
         let identity = try await authority.issue()
@@ -143,7 +143,7 @@ import Testing
         #expect(access("\(authority.directory)/state", F_OK) != 0)
     }
 
-    @Test("`check` reports what it found, also by its status")
+    @Test("The status of `check` shows whether it found faults")
     func check() async throws {
         let authority = try await TestAuthority()
         let identity = try await authority.issue(serial: 0xA1, days: 30)

@@ -23,7 +23,7 @@ import Wire
         return try TestJSON(parsing: try #require(Base64.decode(parts[1])))
     }
 
-    @Test("A ticket is for a device and an hour, or for the time and topics given") func claims() throws {
+    @Test("A ticket is for the given time and topics, by default for an hour") func claims() throws {
         #expect(try claims(["ada"]) == ["sub": "ada", "exp": 4_600])
         #expect(try claims(["a \"d\" é", "--for", "90s"]) == ["sub": "a \"d\" é", "exp": 1_090])
         #expect(try claims(["-x", "--for=1.5s"]) == ["sub": "-x", "exp": 1_002])
@@ -47,7 +47,7 @@ import Wire
         #expect(error?.description.hasPrefix(beginning) == true, "\(error?.description ?? "")")
     }
 
-    @Test("Without a secret there are no tickets, none are required, and --for is no flag of other commands")
+    @Test("Without a secret there are no tickets")
     func secrets() throws {
         let missing = #expect(throws: UsageError.self) { try parse(["ada"], [:]) }
         #expect(missing?.description == "ticket: --ticket-secret is missing")
@@ -58,7 +58,7 @@ import Wire
         #expect(throws: UsageError.self) { try CommandLineParser(environment: [:]).parse(["serve", "--for", "1h"]) }
     }
 
-    @Test("A secret is a line of at least 32 bytes; two are allowed during rotation; no error repeats one") func lines()
+    @Test("A secret is a line of at least 32 bytes that no error repeats") func lines()
         throws
     {
         func secrets(_ text: String) throws -> Int {

@@ -7,7 +7,7 @@ import Testing
 @Suite struct ErasedPeerTests {
     private static let reason = "the device's data was erased"
 
-    @Test("An erased person is removed from the room on all daemons, by task and by device; the partner stays")
+    @Test("An erased user is removed from the room on all daemons")
     func everywhere() async throws {
         try await Journey.run { journey in
             let (here, there) = (try await journey.daemon(), try await journey.daemon())

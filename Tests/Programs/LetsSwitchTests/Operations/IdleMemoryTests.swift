@@ -7,7 +7,7 @@ import Testing
 @Suite struct IdleMemoryTests {
     private static let start = MonotonicTime(nanoseconds: 1_000_000_000)
 
-    @Test("Memory is released after a burst, once the process is idle, and again only after it has grown again")
+    @Test("Memory is released after a burst, when the process is idle")
     func burst() {
         var decision = ReleaseDecision()
         var seconds = 0.0

@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test("The output has due matches, room members, live daemons, questions and messages, as counts only")
+    @Test("The output has only counts")
     func journey() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon()

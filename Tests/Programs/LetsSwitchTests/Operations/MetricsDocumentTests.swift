@@ -4,7 +4,7 @@ import Testing
 
 /// The document, the alert rules and the dashboard name only metrics that exist.
 @Suite struct MetricsDocumentTests {
-    @Test("The documented metrics are exactly those of a daemon with all features, with units and meanings")
+    @Test("The documented metrics are exactly those of a daemon with all features")
     func document() async throws {
         let rows = try MetricsPages.documented()
         #expect(Set(rows.map(\.name)).count == rows.count)

@@ -5,7 +5,7 @@ import Testing
 
 /// The commands in the operators' pages. Each is run by a test or is a named exception.
 @Suite struct OperatorCommandTests {
-    @Test("Every command in operators' pages has a test that runs it, or a reason for none")
+    @Test("Every command in the operators' pages has a test or a reason for none")
     func all() throws {
         var found: Set<String> = []
         for (path, text) in try OperatorPages.all() {

@@ -45,7 +45,7 @@ struct PackageTests {
             })
     }
 
-    @Test("`make install` and the packages install the same files, and `make uninstall` removes all but the settings")
+    @Test("`make install` and the packages install the same files")
     func files() async throws {
         let root = "\(directory)/root"
         try await make("install", "PREFIX=/usr", "DESTDIR=\(root)")

@@ -23,7 +23,7 @@ import Testing
             ).isEmpty)
     }
 
-    @Test("Without a provider the flags of providers are named")
+    @Test("Without a provider the flags of the providers are named")
     func noProvider() throws {
         let missing = try missing("--public-url", "https://example.org")
         #expect(missing.count == 1)
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test("--public-url is missing for people on other machines and for messages, but not for this machine")
+    @Test("A missing --public-url is reported only if it is needed")
     func noPublicURL() throws {
         #expect(try missing().contains { $0.hasPrefix("--public-url") } == false)
         let open = try missing("--listen", "0.0.0.0:80", "--ntfy-server", "https://ntfy.sh")

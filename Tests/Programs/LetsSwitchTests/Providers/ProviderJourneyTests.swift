@@ -45,7 +45,7 @@ import Wire
         #expect(abs(Double(time) - Date().timeIntervalSince1970) < 120)
     }
 
-    @Test("The webhook gets the events of a match from registration to the room's end, with the attendance")
+    @Test("The webhook gets all events of a match, with the attendance")
     func webhook() async throws {
         try await HTTPRecorder.run { recorder in
             try await Journey.run { journey in
@@ -111,7 +111,7 @@ import Wire
         }
     }
 
-    @Test("A cancelled task is reported too")
+    @Test("A cancelled task is reported, too")
     func cancelled() async throws {
         try await HTTPRecorder.run { recorder in
             try await Journey.run { journey in
@@ -170,7 +170,7 @@ import Wire
         }
     }
 
-    @Test("A provider that hangs delays no stream, no other provider and not the daemon's end")
+    @Test("A provider that hangs delays no other delivery")
     func hangs() async throws {
         try await HTTPRecorder.run(
             answer: HTTPRecorder.Answer { asked in
@@ -261,7 +261,7 @@ import Wire
         }
     }
 
-    @Test("A failed request is repeated with the same id and the same body")
+    @Test("A failed request is repeated unchanged")
     func retries() async throws {
         try await HTTPRecorder.run(
             answer: HTTPRecorder.Answer { asked in
@@ -286,7 +286,7 @@ import Wire
         }
     }
 
-    @Test("After a kill between sending and recording, the next daemon sends again with the same id")
+    @Test("After a kill before the record, the next daemon sends again with the same id")
     func killed() async throws {
         try await HTTPRecorder.run(
             answer: HTTPRecorder.Answer { asked in

@@ -48,7 +48,7 @@ import Wire
         }
     }
 
-    @Test("`check` reports whether the key is valid and Apple answers")
+    @Test("`check` reports whether Apple accepts the key")
     func checkSaysWhetherTheKeyIsOneAndAppleIsThere() async throws {
         let authority = try await TestAuthority()
         try await PushRecorder.run { recorder in

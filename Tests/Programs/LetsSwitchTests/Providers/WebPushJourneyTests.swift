@@ -111,7 +111,7 @@ import Wire
             "text": text.decode(), "verified": claims is not None, "claims": claims, "key": key[2:]}))
         """
 
-    @Test("A subscription that is gone is deleted, and a device has at most ten")
+    @Test("A subscription that no longer exists is deleted")
     func subscriptionThatIsGoneIsDeleted() async throws {
         try await PushRecorder.run { service in
             await service.answers.always(Response(.gone))

@@ -63,7 +63,7 @@ import Wire
         #expect(html.matches(of: #/ (?:style|on[a-z]+)=/#).isEmpty)
     }
 
-    @Test("Text from people is escaped") func escapes() async throws {
+    @Test("Text from users is escaped") func escapes() async throws {
         let pages = LivePages()
         let html = text(try await pages.audience(session, to: head()))
         let title = "&lt;b&gt;&quot;Q&amp;A&quot;&lt;/b&gt; &lt;title&gt;&lt;/title&gt;&lt;body data-facts&gt;"
@@ -105,7 +105,7 @@ import Wire
         #expect(QRCode("other")?.modules != code.modules)
     }
 
-    @Test("The SVG shows each dark module once, within its margin") func drawing() throws {
+    @Test("The SVG shows each dark module once") func drawing() throws {
         let code = try #require(QRCode("https://example.org"))
         let svg = code.svg(label: "a \"code\"")
         #expect(
@@ -122,7 +122,7 @@ import Wire
         #expect(drawn == code.modules)
     }
 
-    @Test("Text too long for a QR code gets none") func tooLong() {
+    @Test("Text that is too long for a QR code gets none") func tooLong() {
         #expect(QRCode(String(repeating: "a", count: 1_024)) != nil)
         #expect(QRCode(String(repeating: "a", count: 1_025)) == nil)
     }
