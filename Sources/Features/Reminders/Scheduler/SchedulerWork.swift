@@ -22,7 +22,7 @@ package struct SchedulerWork: Sendable {
 
     /// - Parameters:
     ///   - claims: Uses connections that no other work uses.
-    ///   - retention: The age in seconds after which past tasks are deleted.
+    ///   - retention: Deletes old rows of all features.
     package init(
         claims: ReminderStore, store: ReminderStore, retention: RetentionStore, rooms: Rooms,
         audience: any ReminderReceiver, log: Log
