@@ -6,8 +6,8 @@
 
 /// Requests about tasks.
 extension LetsSwitchClient {
-    /// Registers a task that starts at an instant, to the second. Registering it again has no effect, except that
-    /// another title changes the title.
+    /// Registers a task that starts at an instant, to the second. Registering the task again has no effect, except that
+    /// a different title replaces the old one.
     ///
     /// ```swift
     /// let task = try await client.register("History", at: nine, timeZone: "Europe/London")
@@ -15,8 +15,8 @@ extension LetsSwitchClient {
     ///
     /// - Parameters:
     ///   - timeZone: The IANA name of the time zone in which the server shows the time.
-    /// - isInviting: Whether the task waits for a guest with its ``RegisteredTask/invitation``. Shortly before the start,
-    /// anybody can join.
+    ///   - isInviting: Whether the task waits for a guest with its ``RegisteredTask/invitation``. Shortly before the
+    ///     start, the server may match it with any other waiting task.
     /// - Throws: ``ClientError``, such as `registration_closed` in a ``ClientError/refused(_:)``.
     public func register(
         _ title: String, at start: Date, timeZone: String, isInviting: Bool = false
@@ -32,7 +32,7 @@ extension LetsSwitchClient {
         return try await task("/task", TaskBody(texts: texts, isInviting: isInviting))
     }
 
-    /// Accepts an invitation. The host becomes the partner, even if others wait for that start.
+    /// Accepts an invitation. The host becomes the partner, even if other people wait for the same start.
     ///
     /// ```swift
     /// let task = try await client.accept("https://switch.example.org/#invitation/…", "Art")
@@ -51,7 +51,7 @@ extension LetsSwitchClient {
         return try await task("/invitations/\(escaped(String(token)))", body)
     }
 
-    /// Cancels a task. If it has a partner, the server refuses.
+    /// Cancels a task. The server refuses if the task has a partner.
     ///
     /// ```swift
     /// try await client.cancel(task)
@@ -60,8 +60,8 @@ extension LetsSwitchClient {
         _ = try await cancel(taskID: task.id.uuidString)
     }
 
-    /// Cancels a task even if it has a partner. The server notifies the partner. This is possible until some minutes
-    /// after the start.
+    /// Cancels a task even if it has a partner. The server notifies the partner. The server accepts this request until
+    /// some minutes after the start.
     ///
     /// ```swift
     /// try await client.leave(task)
@@ -70,7 +70,7 @@ extension LetsSwitchClient {
         _ = try await leave(taskID: task.id.uuidString)
     }
 
-    /// Records that the user has started. This is possible from the start on; repeating it has no effect.
+    /// Records that the user has started. This is possible after the start. Repeating the request has no effect.
     ///
     /// ```swift
     /// try await client.markStarted(task)
@@ -86,12 +86,12 @@ extension LetsSwitchClient {
         try await task("/task/\(taskID.uuidString)/started", TaskBody(texts: [:]))
     }
 
-    /// Does the same as ``leave(_:)`` for the task with this id.
+    /// Cancels the task with this id even if it has a partner, like ``leave(_:)``.
     package func leave(taskID: String) async throws -> RegisteredTask {
         try RegisteredTask(try await requests.delete("/task/\(escaped(taskID))?\(requests.identity)&leave=true"))
     }
 
-    /// Does the same as ``cancel(_:)`` for the task with this id.
+    /// Cancels the task with this id, like ``cancel(_:)``.
     package func cancel(taskID: String) async throws -> RegisteredTask {
         try RegisteredTask(try await requests.delete("/task/\(escaped(taskID))?\(requests.identity)"))
     }
@@ -101,11 +101,11 @@ extension LetsSwitchClient {
         try await task("/task/delete", TaskBody(texts: time.members(timeZone)))
     }
 
-    /// Returns this device's task with a room, if it starts within a day or has just started.
+    /// Returns this device's task with a room, if the task starts within a day or has just started.
     package func task(_ key: RoomTask.Key, now: Date = .now) async throws -> RoomTask? {
         let day = 86_400.0
         let today = (now.timeIntervalSince1970 / day).rounded(.down) * day
-        // Asks for days in UTC, which has no clock changes, beginning with the likeliest.
+        // The requests ask for days in UTC, which has no clock changes. The first one asks for the most likely day.
         for start in [0, 1, -1].map({ Date(timeIntervalSince1970: today + $0 * day) }) {
             let date = WireDate.text(start).prefix(10)
             let answer = try await requests.get("/schedule?\(requests.identity)&date=\(date)&timeZone=UTC")

@@ -17,7 +17,7 @@
 public final class LetsSwitchClient: Sendable {
     let requests: DeviceRequests
 
-    /// Creates a client for a device. It sends nothing yet.
+    /// Creates a client for a device, without sending anything.
     ///
     /// ```swift
     /// let client = LetsSwitchClient(server, deviceID: "ada-7c1f")
@@ -26,7 +26,7 @@ public final class LetsSwitchClient: Sendable {
     /// - Parameters:
     ///   - deviceID: The device's secret id, of at most 128 characters. Anyone who knows it can act for the device.
     ///   - ticket: The ticket that proves the device's identity, if the server requires tickets.
-    ///   - reconnect: The policy for lasting connections. All other requests are sent once.
+    ///   - reconnect: The policy for lasting connections. All other requests are sent only once.
     public convenience init(
         _ server: ServerAddress, deviceID: String, ticket: String? = nil, reconnect: ReconnectPolicy = .default
     ) {
@@ -52,8 +52,8 @@ public final class LetsSwitchClient: Sendable {
         return AsyncThrowingStream { try await reading.next() }
     }
 
-    /// A client for the server's Action Cable channels. Each access creates a new one, whose connection lasts while it
-    /// or a subscription is held.
+    /// A client for the server's Action Cable channels. Each access creates a new client. Its connection lasts while
+    /// the client or one of its subscriptions is referenced.
     ///
     /// ```swift
     /// let notifications = await client.cable.subscribe("NotificationsChannel")
@@ -72,15 +72,16 @@ public final class LetsSwitchClient: Sendable {
     /// ```
     public func room(_ id: UUID) -> Room { Room(id, task: nil, requests) }
 
-    /// Returns the room of the device's own task, without entering it. The server then tells each partner where the
-    /// other one is.
+    /// Returns the room of the device's own task, without entering it. In such a room, the server reports to each
+    /// partner where the other partner is.
     ///
     /// ```swift
     /// let room = client.room(task.roomID, task: task.id)
     /// ```
     public func room(_ id: UUID, task: UUID) -> Room { Room(id, task: task, requests) }
 
-    /// Returns a question session without entering it. `nil` is the server's open session, if there is one.
+    /// Returns a question session without entering it. If `session` is `nil`, this is the server's open session, if
+    /// there is one.
     ///
     /// ```swift
     /// try await client.questions(session).ask("Why tea?")

@@ -3,25 +3,27 @@ package import Basics
 /// The settings of one connection.
 package struct AMQPConfiguration: Sendable {
     package var url: AMQPURL
-    /// The name in the broker's list of connections.
+    /// The connection's name in the broker's list of connections.
     package var name: String
-    /// For the address, TCP, TLS and login together. A name lookup has its own limits.
+    /// The time limit for connecting to the address, for TLS and for the login together. A name lookup has its own
+    /// limits.
     package var connectTimeout: Duration = .seconds(5)
-    /// For each request to the broker: a declaration, a binding, a confirmation.
+    /// The time limit for each request to the broker, such as a declaration, a binding or a confirmation.
     package var callTimeout: Duration = .seconds(5)
-    /// How long sending waits for a broker that doesn't read. After that, the message is refused.
+    /// The time limit for sending to a broker that doesn't read. After that, the message is refused.
     package var sendTimeout: Duration = .seconds(1)
-    /// In whole seconds. A broker that is silent for twice as long counts as gone.
+    /// The interval of heartbeats, in whole seconds. If the broker is silent for two intervals, the connection counts
+    /// as lost.
     package var heartbeat: Duration = .seconds(10)
-    /// The interval at which the connection's declarations are repeated, so that deleted exchanges and bindings come
-    /// back. `nil`: only a new connection declares. Not for a connection that publishes, because a broker with an alarm
-    /// doesn't read from it.
+    /// The interval at which the connection's declarations are repeated. This restores exchanges and bindings that were
+    /// deleted. `nil` means that only a new connection declares. Use `nil` for a connection that publishes, because a
+    /// broker with an alarm doesn't read from it.
     package var declaresEvery: Duration?
     /// The waits between attempts to connect.
     package var backoff = Backoff(minimum: .milliseconds(100), maximum: .seconds(2))
-    /// Longer message content, in bytes, isn't kept.
+    /// The maximum number of bytes of a received message's content. Longer content is dropped.
     package var longestBody = 16_777_216
-    /// A PEM file of the authorities for the broker's certificate.
+    /// A PEM file of the certificate authorities for the broker's certificate.
     package var authorities = "/etc/ssl/certs/ca-certificates.crt"
 
     package init(url: AMQPURL, name: String) {

@@ -1,4 +1,4 @@
-/// A declaration that a connection makes after it opens, in order.
+/// A declaration that a connection makes after it has opened. Declarations are made in order.
 package enum AMQPDeclaration: Sendable, Equatable {
     case exchange(AMQPExchange)
     case queue(AMQPQueue)
@@ -8,11 +8,11 @@ package enum AMQPDeclaration: Sendable, Equatable {
     /// Asks the broker to confirm published messages.
     case confirms
 
-    /// Whether the broker accepts it again on the same connection without a change.
+    /// Whether the connection may make the declaration again without an effect.
     var isRepeatable: Bool {
         switch self {
         case .exchange, .binding: true
-        // Without a name it would declare another queue.
+        // A queue without a name isn't repeatable: the broker would create another queue with a new name.
         case .queue(let queue): !queue.name.isEmpty
         case .consumption, .confirms: false
         }
@@ -36,17 +36,18 @@ package struct AMQPExchange: Sendable, Equatable {
 }
 
 package struct AMQPQueue: Sendable, Equatable {
-    /// Empty: the broker chooses a name. An empty queue name in later declarations means this queue.
+    /// The queue's name. If it is empty, the broker chooses a name. An empty queue name in later declarations means
+    /// this queue.
     package var name: String
     package var isDurable: Bool
-    /// Belongs to the connection, and is deleted with it.
+    /// Whether the queue belongs to the connection and is deleted with it.
     package var isExclusive: Bool
-    /// Deleted with its last consumer.
+    /// Whether the queue is deleted with its last consumer.
     package var isAutoDeleted: Bool
-    /// Only one of its consumers gets messages at a time, so that the order is kept. The next one follows when it has
-    /// gone.
+    /// Whether only one consumer gets messages at a time, which keeps their order. When this consumer has gone, another
+    /// one gets the messages.
     package var isSingleConsumer: Bool
-    /// The maximum number of messages, or of bytes. The oldest are dropped beyond it.
+    /// The maximum number of messages, or of bytes. If there are more, the oldest messages are dropped.
     package var longest: Int?
     package var mostBytes: Int?
 
@@ -64,8 +65,8 @@ package struct AMQPQueue: Sendable, Equatable {
     }
 }
 
-/// A binding: the queue gets the exchange's messages with this key, or with keys that match the pattern in a topic
-/// exchange.
+/// A binding: the queue gets those messages of the exchange that have this key. In a topic exchange the key may be a
+/// pattern.
 package struct AMQPBinding: Sendable, Equatable {
     package var queue: String
     package var exchange: String
@@ -79,9 +80,9 @@ package struct AMQPBinding: Sendable, Equatable {
 }
 
 package enum AMQPAcknowledgement: Sendable, Equatable {
-    /// The broker deletes a message when it has sent it.
+    /// The broker deletes a message as soon as it has sent it.
     case none
-    /// The broker keeps each message until ``AMQPConnection/acknowledge(_:)``, and sends at most `ahead` unacknowledged
-    /// ones.
+    /// The broker keeps each message until ``AMQPConnection/acknowledge(_:)``. At most `ahead` messages may be
+    /// unacknowledged at a time.
     case explicit(ahead: UInt16)
 }

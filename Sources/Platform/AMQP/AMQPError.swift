@@ -1,13 +1,15 @@
-/// The reason why a call failed. The text is for a log: it contains messages of the broker or system, and no password.
+/// The reason why a call failed. The text is for a log: it contains messages of the broker or the system, and no
+/// password.
 package enum AMQPError: Error, Sendable, Equatable, CustomStringConvertible {
     /// librabbitmq isn't installed, or is too old.
     case libraryMissing(String)
-    /// There is no connection, or it was lost during the call. The outcome is unknown.
+    /// There is no connection, or the connection was lost during the call. In the latter case the outcome is unknown.
     case unavailable(String)
-    /// The broker refused: it accepts nothing at present, has no such object, or doesn't permit it.
+    /// The broker refused the request: it accepts nothing at present, doesn't have such an object, or doesn't permit
+    /// the request.
     case refused(String)
-    /// A full queue refused the published messages with these indices. All other queues have them, and the other
-    /// messages reached all queues.
+    /// The messages with these indices were refused by at least one full queue. All other queues have them. The other
+    /// messages reached all their queues.
     case rejected(places: [Int])
 
     package var message: String {

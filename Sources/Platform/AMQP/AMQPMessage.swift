@@ -1,9 +1,10 @@
 /// A message for an exchange.
 package struct AMQPMessage: Sendable, Equatable {
     package var exchange: String
-    /// At most 255 bytes.
+    /// The routing key, of at most 255 bytes.
     package var routingKey: String
-    /// Further routing keys. Each queue gets the message once. Receivers don't see these keys.
+    /// Further routing keys. A queue gets the message only once, even if several keys match. Receivers don't see these
+    /// keys.
     package var furtherKeys: [String] = []
     package var properties: AMQPProperties
     package var body: [UInt8]
@@ -16,12 +17,12 @@ package struct AMQPMessage: Sendable, Equatable {
     }
 }
 
-/// The properties of a message; texts of at most 255 bytes.
+/// The properties of a message. Each text has at most 255 bytes.
 package struct AMQPProperties: Sendable, Equatable {
     package var contentType: String?
     package var messageID: String?
     package var appID: String?
-    /// Whether a durable queue keeps it on disk.
+    /// Whether a durable queue keeps the message on disk.
     package var isPersistent: Bool
 
     package init(
@@ -36,14 +37,14 @@ package struct AMQPProperties: Sendable, Equatable {
 
 /// A message from a queue.
 package struct AMQPDelivery: Sendable, Equatable {
-    /// The connection that received it. Its tag is valid only there.
+    /// The number of the connection that received the message. The message's tag is valid only on that connection.
     let connection: Int
     let tag: UInt64
-    /// Whether it may have been delivered before.
+    /// Whether the message may have been delivered before.
     package let isRedelivered: Bool
     package let exchange: String
     package let routingKey: String
     package internal(set) var properties = AMQPProperties()
-    /// `nil` if it was longer than ``AMQPConfiguration/longestBody``.
+    /// The content, or `nil` if it was longer than ``AMQPConfiguration/longestBody``.
     package internal(set) var body: [UInt8]? = []
 }

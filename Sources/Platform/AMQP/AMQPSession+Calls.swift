@@ -52,7 +52,7 @@ extension AMQPSession {
         try check(done, "binding \(binding.key)")
     }
 
-    /// The broker answers only if it confirms messages.
+    /// Sends a message. The broker answers only if the connection has asked for confirmations.
     func publish(_ message: AMQPMessage) throws(AMQPError) {
         let status = message.exchange.withAMQPBytes { exchange in
             message.routingKey.withAMQPBytes { key in
@@ -77,7 +77,7 @@ extension AMQPSession {
 }
 
 extension AMQPQueue {
-    /// The names of RabbitMQ's arguments.
+    /// The arguments of a queue, with RabbitMQ's names.
     fileprivate var arguments: [(StaticString, AMQPField)] {
         var arguments: [(StaticString, AMQPField)] = []
         if let longest { arguments.append(("x-max-length", .integer(longest))) }

@@ -1,24 +1,26 @@
 import CRabbitMQ
 import Glibc
 
-/// A frame that a broker sends by itself.
+/// A frame that a broker sends without a request.
 enum BrokerFrame: Equatable {
     case delivered(AMQPDelivery)
-    /// It accepts no messages at present.
+    /// The broker accepts no messages at present.
     case blocked(reason: String)
     case unblocked
-    /// Confirms a published message by its number; with `multiple`, all before it too.
+    /// The broker confirms a published message by its number. With `multiple`, it also confirms all messages before.
     case confirmed(UInt64, multiple: Bool)
     case rejected(UInt64, multiple: Bool)
 }
 
 extension AMQPSession {
-    /// The maximum number of frames read at once, so that the thread can do other work.
+    /// The maximum number of frames that are read at once, so that the thread can do other work in between.
     private static let framesAtOnce = 512
-    /// librabbitmq keeps the content of frames until it is released; at most 128 KiB each.
+    /// The number of frames after which the memory of librabbitmq is released. Until then it keeps the content of each
+    /// frame, up to 128 KiB.
     private static let framesKept = 32
 
-    /// Passes on the received frames without waiting. Handles heartbeats in both directions.
+    /// Passes the received frames to `take`, without waiting for more. Also sends heartbeats and checks those of the
+    /// broker.
     ///
     /// - Returns: Whether there may be more frames.
     func receive(_ take: (BrokerFrame) -> Void) throws(AMQPError) -> Bool {
@@ -78,7 +80,7 @@ extension AMQPSession {
                     connection: number, tag: delivery.delivery_tag, isRedelivered: delivery.redelivered != 0,
                     exchange: String(delivery.exchange), routingKey: String(delivery.routing_key)))
             return nil
-        // Answers to earlier requests.
+        // All other frames are answers to earlier requests.
         default: return nil
         }
     }

@@ -2,28 +2,29 @@ import Basics
 import CRabbitMQ
 import Glibc
 
-/// One connection to a broker through librabbitmq, with one channel. Every call may block up to the configured limit,
-/// if librabbitmq supports one; sending needs a watchdog. Used by one thread, and discarded after the first error.
+/// One connection to a broker through librabbitmq, with one channel. Every call may block up to the configured limit.
+/// librabbitmq has no limit for sending, so a caller that sends needs a watchdog. A session is used by one thread, and
+/// discarded after the first error.
 final class AMQPSession {
     typealias Library = RabbitMQLibrary
 
     static let channel: Library.Channel = 1
     static var none: amqp_table_t { amqp_table_t(num_entries: 0, entries: nil) }
-    /// RabbitMQ's default, which every broker accepts.
+    /// The size of a frame in bytes: RabbitMQ's default, which every broker accepts.
     private static let frameSize: Int32 = 131_072
 
     let library: Library
     let configuration: AMQPConfiguration
-    /// Distinguishes it from earlier and later sessions.
+    /// The session's number, which is different for every session of the connection.
     let number: Int
     let connection: Library.Connection
-    /// The socket.
+    /// The descriptor of the socket.
     let descriptor: Int32
     var assembly: MessageAssembly
     /// The number of received frames.
     var frames = 0
 
-    /// Connects. No request is sent to the broker before ``logIn()``.
+    /// Connects. Nothing is asked of the broker before ``logIn()``.
     init(_ configuration: AMQPConfiguration, number: Int) throws(AMQPError) {
         let library = try Library.load()
         guard let connection = library.newConnection() else { throw .unavailable("out of memory") }
@@ -40,12 +41,12 @@ final class AMQPSession {
         }
     }
 
-    /// Closes the socket without a goodbye.
+    /// Closes the socket without notifying the broker.
     deinit {
         _ = library.destroyConnection(connection)
     }
 
-    /// Says goodbye. The broker has `limit` to answer.
+    /// Closes the connection in an orderly way. The broker has `limit` to answer.
     func close(within limit: Duration) {
         var limit = timeval(limit)
         _ = library.setCallTimeout(connection, &limit)
@@ -65,7 +66,7 @@ final class AMQPSession {
         let socket = url.usesTLS ? library.newTLSSocket(connection) : library.newSocket(connection)
         guard let socket else { throw .unavailable("a socket can't be created") }
         if url.usesTLS {
-            // The certificate and its name are checked by default.
+            // librabbitmq checks the certificate and its name by default.
             guard library.setAuthorities(socket, configuration.authorities) == AMQP_STATUS_OK.rawValue,
                 library.setTLSVersions(socket, AMQP_TLSv1_2, AMQP_TLSvLATEST) == AMQP_STATUS_OK.rawValue
             else { throw .unavailable("the authorities in \(configuration.authorities) can't be read") }
@@ -90,7 +91,8 @@ final class AMQPSession {
         try check(library.openChannel(connection, Self.channel), "a channel")
     }
 
-    /// The connection's name, and the requests to be notified when the broker blocks and when a queue is deleted.
+    /// The properties of the client: the connection's name, and the requests to be notified when the broker blocks the
+    /// connection and when a queue is deleted.
     private func withClientProperties<Value>(_ body: (UnsafePointer<amqp_table_t>) -> Value) -> Value {
         configuration.name.withAMQPBytes { name in
             Self.withTable([
@@ -105,7 +107,7 @@ final class AMQPSession {
 
     // MARK: - Answers
 
-    /// Only the success of a call is needed, not its result.
+    /// Throws if a call failed. The result of a successful call isn't needed.
     func check(_ result: UnsafeMutableRawPointer?, _ what: @autoclosure () -> String) throws(AMQPError) {
         guard result == nil else { return }
         try check(library.lastReply(connection), what())
@@ -126,7 +128,7 @@ final class AMQPSession {
         throw .unavailable("\(what()) failed: \(library.describe(status))")
     }
 
-    /// Returns the broker's reason when it closes a connection or channel.
+    /// Returns the broker's reason for closing the connection or channel, as an error.
     func refusal(_ method: amqp_method_t, _ what: String) -> AMQPError {
         var reason = "no reason given"
         if let decoded = method.decoded {

@@ -2,9 +2,9 @@ import FoundationEssentials
 
 /// A broker's address and credentials: `amqp://user:password@host:port/virtual-host`, or `amqps://`.
 ///
-/// Missing parts are RabbitMQ's defaults: `guest`, `guest`, 5672 or 5671 with TLS, `/`. Parts may be percent-encoded,
-/// as in RabbitMQ's URI specification: `/%2F` is the virtual host `/`. A single `/` means the same here; in the
-/// specification it is a virtual host without a name.
+/// Missing parts have RabbitMQ's defaults: user and password `guest`, port 5672, or 5671 with TLS, and virtual host
+/// `/`. Parts may be percent-encoded, as in RabbitMQ's URI specification: `/%2F` is the virtual host `/`. A path of
+/// only `/` also means the virtual host `/` here. In the specification it means a virtual host without a name.
 package struct AMQPURL: Sendable, Hashable, CustomStringConvertible {
     package let usesTLS: Bool
     package let user: String

@@ -2,7 +2,7 @@ import Basics
 import CRabbitMQ
 import Glibc
 
-/// librabbitmq's structures made of Swift values, valid during a call.
+/// A value of a field in a librabbitmq table. The C structures in it are valid only during a call.
 enum AMQPField {
     case boolean(Bool)
     case integer(Int)
@@ -46,7 +46,7 @@ extension AMQPSession {
     }
 
     static func withTexts<Value>(_ texts: [String], _ body: (amqp_array_t) -> Value) -> Value {
-        // In one buffer: separate closures would nest as deep as there are texts.
+        // All texts are copied into one buffer. Otherwise each text would need a nested closure of its own.
         let bytes = texts.flatMap { Array($0.utf8) }
         return bytes.withUnsafeBytes { bytes in
             var start = 0
@@ -63,7 +63,7 @@ extension AMQPSession {
 }
 
 extension String {
-    /// librabbitmq only reads it.
+    /// Calls `body` with the bytes of this text. librabbitmq only reads them.
     func withAMQPBytes<Value>(_ body: (amqp_bytes_t) throws -> Value) rethrows -> Value {
         var text = self
         return try text.withUTF8 { try body(amqp_bytes_t(UnsafeRawBufferPointer($0))) }
@@ -83,7 +83,7 @@ extension amqp_bytes_t {
 }
 
 extension timeval {
-    /// At least a microsecond, because zero would not wait at all.
+    /// Converts a duration, to at least a microsecond: zero would mean not to wait at all.
     init(_ duration: Duration) {
         let microseconds = max(1, Int(clamping: duration.wholeNanoseconds / 1_000))
         self.init(tv_sec: microseconds / 1_000_000, tv_usec: microseconds % 1_000_000)

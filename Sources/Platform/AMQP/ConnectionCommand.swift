@@ -11,7 +11,7 @@ enum ConnectionCommand: Sendable {
     /// Drops the connection and opens a new one.
     case reconnect(reason: String)
 
-    /// Resumes the command's caller with an error.
+    /// Resumes the caller of the command with an error, if a caller waits.
     func fail(_ error: AMQPError) {
         switch self {
         case .publish(_, let caller): caller.resume(returning: .failure(error))

@@ -1,10 +1,10 @@
 import Basics
 
-// Publishing, with a time limit whatever the broker does.
+// Publishing. It has a time limit, whatever the broker does.
 extension ConnectionDriver {
-    /// The number of messages between two reads of the broker's frames.
+    /// The number of messages that are sent before the broker's frames are read again.
     private static let messagesAtOnce = 16
-    /// All keys must fit into one frame, whatever their lengths.
+    /// The maximum number of further keys. All keys have to fit into one frame, even if each has the maximum length.
     private static let mostFurtherKeys = 500
 
     /// - Returns: The caller's outcome, if the connection is still usable.
@@ -33,7 +33,7 @@ extension ConnectionDriver {
 
     /// Waits until the broker accepts messages, at most for the send timeout.
     ///
-    /// - Returns: The reason if it doesn't.
+    /// - Returns: The reason if the broker doesn't accept messages, or `nil` if it does.
     private func awaitRoom(on session: AMQPSession) throws(AMQPError) -> AMQPError? {
         let deadline = MonotonicTime.now() + configuration.sendTimeout
         try receive(from: session)

@@ -1,7 +1,7 @@
 import Basics
 
-/// The work of a connection's thread: connects, performs commands, reports the broker's frames, and reconnects.
-/// ``ConnectionLife`` decides. Used only on that thread.
+/// The work of a connection's thread: it connects, performs commands, reports the broker's frames, and reconnects.
+/// ``ConnectionLife`` makes the decisions. The driver is used only on that thread.
 final class ConnectionDriver {
     let configuration: AMQPConfiguration
     let mailbox: ConnectionMailbox
@@ -12,9 +12,9 @@ final class ConnectionDriver {
     private let report: (AMQPEvent) -> Void
     private var session: AMQPSession?
     private var connections = 0
-    /// The time of the next repeated declarations.
+    /// The time at which to repeat the declarations.
     private var declaresAt: MonotonicTime?
-    /// Whether the library may hold frames that the socket doesn't show.
+    /// Whether librabbitmq may hold frames in its memory. For these frames the socket doesn't become readable.
     private var hasMore = false
     /// Received frames that aren't reported yet.
     private var frames: [BrokerFrame] = []
@@ -61,7 +61,8 @@ final class ConnectionDriver {
             scheduleDeclarations()
             hasMore = true
             life.connected(at: .now())
-            // A receiver of the event may send commands at once.
+            // The mailbox opens before the event is reported, because the receiver of the event may send commands at
+            // once.
             mailbox.open()
             report(.connected)
         } catch {
@@ -71,7 +72,8 @@ final class ConnectionDriver {
 
     private func logIn() throws(AMQPError) -> AMQPSession {
         let session = try AMQPSession(configuration, number: connections)
-        // Kept until the mailbox drops its socket, whatever fails, because the number of a closed socket may be reused.
+        // The session is kept until `lose` or `end` has removed its socket from the mailbox. If the socket were closed
+        // before, its number could be reused for another socket.
         self.session = session
         mailbox.setSocket(session.descriptor)
         try session.logIn()
@@ -88,7 +90,7 @@ final class ConnectionDriver {
 
     private func end() {
         mailbox.close(.unavailable("the connection has been stopped"))
-        // A blocked broker wouldn't answer.
+        // The time is limited because a broker that blocks the connection doesn't answer.
         if let session {
             watchdog.watch(for: .milliseconds(500)) { session.close(within: .milliseconds(500)) }
         }
@@ -107,7 +109,7 @@ final class ConnectionDriver {
             return lose(error)
         }
         guard !hasMore, !mailbox.hasWork else { return }
-        // Heartbeats are sent and checked only within calls.
+        // librabbitmq sends and checks heartbeats only while it is called, so the wait is at most half of a heartbeat.
         let pause = max(.milliseconds(500), configuration.heartbeat / 2)
         DescriptorWait.wait(
             readable: [mailbox.wakeUp.descriptor, session.descriptor],
@@ -123,11 +125,12 @@ final class ConnectionDriver {
             try watched { () throws(AMQPError) in try session.declare(declaration) }
         }
         scheduleDeclarations()
-        // The library keeps frames that came before the answers.
+        // librabbitmq keeps frames that arrived before the answers.
         hasMore = true
     }
 
-    /// Reports received frames. Receivers may take their time; only the broker is watched meanwhile.
+    /// Reports the received frames. The watchdog limits only the reading, so the receivers of the events have no time
+    /// limit.
     func receive(from session: AMQPSession) throws(AMQPError) {
         defer {
             for frame in frames { take(frame) }
@@ -138,16 +141,16 @@ final class ConnectionDriver {
         }
     }
 
-    /// Waits for frames or commands, and takes them.
+    /// Waits for frames, a command, or the deadline. Then takes the received frames.
     ///
-    /// - Parameter orRoom: Whether it also returns when bytes can be sent.
+    /// - Parameter orRoom: Whether to return also when the socket can take bytes.
     func awaitFrames(from session: AMQPSession, orRoom: Bool = false, until deadline: MonotonicTime) throws(AMQPError) {
         if !hasMore {
             DescriptorWait.wait(
                 readable: [session.descriptor, mailbox.wakeUp.descriptor], writable: orRoom ? session.descriptor : -1,
                 until: deadline)
-            // A wake-up announces a command, which must wait, so the loop must not spin on it. The command is found
-            // afterwards without a wake-up.
+            // A command has arrived, but it has to wait for the present one. The wake-up is cleared, because otherwise
+            // the loop would never sleep. `hasWork` shows the command afterwards.
             mailbox.wakeUp.clear()
         }
         try receive(from: session)
@@ -169,7 +172,7 @@ final class ConnectionDriver {
 
     // MARK: - Commands
 
-    /// - Throws: The error that ends the connection. All callers have been resumed.
+    /// - Throws: The error that ends the connection. All callers of the commands have been resumed before.
     private func perform(_ commands: [ConnectionCommand], on session: AMQPSession) throws(AMQPError) {
         var rest = commands[...]
         while let command = rest.popFirst() {
@@ -186,7 +189,7 @@ final class ConnectionDriver {
         switch command {
         case .publish(let messages, let caller):
             try answer(caller) { () throws(AMQPError) in try publish(messages, on: session) }
-        // The tag of an earlier connection would acknowledge another message.
+        // A tag of an earlier connection is ignored, because on this connection it means another message.
         case .acknowledge(let delivery) where delivery.connection == session.number:
             try watched { () throws(AMQPError) in try session.acknowledge(delivery.tag) }
         case .reject(let delivery, let isPutBack) where delivery.connection == session.number:

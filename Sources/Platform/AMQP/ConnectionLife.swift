@@ -1,6 +1,6 @@
 import Basics
 
-/// The state of a connection to a broker. It decides; ``ConnectionDriver`` acts.
+/// The state of a connection to a broker. This value decides what to do, and ``ConnectionDriver`` does it.
 ///
 /// ```
 /// | phase     | connected | lost or failed   | blocked   | unblocked   | end     |
@@ -28,7 +28,7 @@ struct ConnectionLife {
         case end
     }
 
-    /// A connection of this length is a success: the back-off starts again after it.
+    /// The time for which a connection must last to count as a success. After a success the back-off starts again.
     private static let success: Duration = .seconds(5)
 
     private(set) var phase: Phase
@@ -61,7 +61,7 @@ struct ConnectionLife {
         connectedAt = now
     }
 
-    /// The connection was lost or couldn't be opened. `random` is in 0..<1.
+    /// Records that the connection was lost or couldn't be opened. `random` is in 0..<1.
     mutating func lost(at now: MonotonicTime, random: Double) {
         guard phase != .ended else { return }
         if isConnected, now - connectedAt >= Self.success { backoff.reset() }

@@ -1,8 +1,8 @@
 import Basics
 import Glibc
 
-/// The state shared by a connection's thread and its users: waiting commands, and the socket, which users may shut
-/// down.
+/// The state that a connection's thread shares with its callers: the waiting commands, and the socket, which a caller
+/// may shut down.
 final class ConnectionMailbox: Sendable {
     /// The maximum number of waiting commands.
     private static let limit = 1_024
@@ -16,7 +16,7 @@ final class ConnectionMailbox: Sendable {
     private struct State {
         var intake = Intake.closed(.unavailable("there is no connection yet"))
         var commands: [ConnectionCommand] = []
-        /// -1 without a socket.
+        /// The socket's descriptor, or -1 without a socket.
         var socket: Int32 = -1
         var isStopping = false
         var hasEnded = false
@@ -26,9 +26,9 @@ final class ConnectionMailbox: Sendable {
     let wakeUp = WakeUp()
     private let state = Locked(State())
 
-    // MARK: - For its users, on any thread
+    // MARK: - For callers, on any thread
 
-    /// Enqueues a command, or fails it at once.
+    /// Enqueues a command. If the mailbox is closed or full, the command fails at once.
     func submit(_ command: ConnectionCommand) {
         let failure: AMQPError? = state.withLock { state in
             guard case .open = state.intake else {
@@ -49,7 +49,7 @@ final class ConnectionMailbox: Sendable {
         wakeUp.signal()
     }
 
-    /// Makes every call on the socket fail.
+    /// Shuts the socket down, so that every call on it fails.
     func cut() {
         state.withLock { state in
             if state.socket >= 0 { _ = shutdown(state.socket, Int32(SHUT_RDWR)) }
@@ -67,14 +67,14 @@ final class ConnectionMailbox: Sendable {
         }
     }
 
-    // MARK: - For the thread
+    // MARK: - For the connection's thread
 
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
-    /// Whether there is work, with or without a wake-up.
+    /// Whether there is work for the thread, even if it wasn't woken up for this work.
     var hasWork: Bool { state.withLock { $0.isStopping || !$0.commands.isEmpty } }
 
-    /// The socket must stay open until `nil` is set.
+    /// Sets the socket that ``cut()`` shuts down. The caller keeps the socket open until it sets `nil`.
     func setSocket(_ descriptor: Int32?) {
         state.withLock { $0.socket = descriptor ?? -1 }
     }
@@ -83,7 +83,7 @@ final class ConnectionMailbox: Sendable {
         state.withLock { $0.intake = .open }
     }
 
-    /// Fails all waiting and later commands.
+    /// Fails all waiting commands and all later ones, until the mailbox is opened again.
     func close(_ error: AMQPError) {
         let commands = state.withLock { state in
             state.intake = .closed(error)

@@ -6,13 +6,14 @@ import Glibc
 enum DescriptorWait {
     private static let withoutWakeUp: Duration = .milliseconds(50)
 
-    /// Waits until a descriptor is readable, `writable` is writable, or the deadline has passed; it may return earlier.
-    /// Negative descriptors are ignored.
+    /// Waits until one of the descriptors `readable` is readable, `writable` is writable, or the deadline has passed.
+    /// It may return earlier. Negative descriptors are ignored.
     ///
     /// - Returns: Whether `writable` is writable or has failed.
     @discardableResult
     static func wait(readable: [Int32], writable: Int32 = -1, until deadline: MonotonicTime) -> Bool {
-        // Without a wake-up descriptor, because none is left, the wait is short.
+        // A wake-up descriptor is negative if the process had no descriptor left. The wait is then short, because
+        // nothing can end it early.
         let deadline = readable.contains { $0 < 0 } ? min(deadline, .now() + withoutWakeUp) : deadline
         var descriptors = readable.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         descriptors.append(pollfd(fd: writable, events: Int16(POLLOUT), revents: 0))
@@ -21,9 +22,9 @@ enum DescriptorWait {
     }
 }
 
-/// Wakes a thread that waits for it among other descriptors. From any thread.
+/// Wakes a thread that waits for this descriptor among others. Any thread may call it.
 final class WakeUp: Sendable {
-    /// Negative if no descriptor was left.
+    /// The descriptor, or a negative number if the process had no descriptor left.
     let descriptor = eventfd(0, CInt(EFD_NONBLOCK | EFD_CLOEXEC))
 
     deinit {
@@ -32,11 +33,11 @@ final class WakeUp: Sendable {
 
     func signal() {
         var one: UInt64 = 1
-        // Fails only if it is already signalled.
+        // `write` fails only if the descriptor is already readable.
         _ = write(descriptor, &one, 8)
     }
 
-    /// Resets it. Call it before reading the announced work.
+    /// Resets the descriptor. Call this before taking the work that the wake-up announced.
     func clear() {
         var count: UInt64 = 0
         _ = read(descriptor, &count, 8)

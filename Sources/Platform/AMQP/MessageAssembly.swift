@@ -1,5 +1,5 @@
-/// Assembles a message from its parts: the delivery, the properties with the length of the content, and the content in
-/// any number of parts.
+/// Assembles a message from the parts that the broker sends: the delivery, the header with the properties and the
+/// length of the content, and the content in any number of parts.
 ///
 /// ```
 /// | state     | delivery  | header                                     | body                          |
@@ -27,23 +27,24 @@ struct MessageAssembly {
         state = .header(delivery)
     }
 
-    /// - Returns: The message, if it has no content.
+    /// - Returns: The message if it has no content, or `nil` if content follows.
     mutating func header(_ properties: AMQPProperties, bodySize: UInt64) throws(AMQPError) -> AMQPDelivery? {
         guard case .header(var delivery) = state else { throw Self.disorder }
         delivery.properties = properties
         if bodySize > UInt64(longestBody) {
             delivery.body = nil
         } else {
-            // Bounded, because the announced content may never come.
+            // The reserved memory is bounded, because the announced content may never arrive.
             delivery.body?.reserveCapacity(min(Int(bodySize), 131_072))
         }
         return continueAfter(delivery, missing: bodySize)
     }
 
-    /// - Returns: The message, if it is complete.
+    /// - Returns: The message if it is complete, or `nil` if more content follows.
     mutating func body(_ part: UnsafeRawBufferPointer) throws(AMQPError) -> AMQPDelivery? {
         guard case .body(var delivery, let missing) = state, part.count <= missing else { throw Self.disorder }
-        // The state must not hold the content while it grows, or it would be copied.
+        // The state must not refer to the content while the content grows, because each growth would then copy the
+        // content.
         state = .idle
         delivery.body?.append(contentsOf: part)
         return continueAfter(delivery, missing: missing - UInt64(part.count))

@@ -3,16 +3,17 @@ package import Glibc
 
 /// librabbitmq, loaded at first use and never unloaded. A daemon without a broker doesn't load it.
 ///
-/// `@unchecked Sendable` is safe because the pointers are constant after loading, and librabbitmq's functions may be
-/// called on any thread for different connections. The benchmark's plain client uses it too.
+/// `@unchecked Sendable` is safe because the pointers are constant after loading. Any thread may call librabbitmq's
+/// functions, as long as each connection is used by one thread at a time. The benchmark's plain client also uses this
+/// type.
 package struct RabbitMQLibrary: @unchecked Sendable {
     private static let name = "librabbitmq.so.4"
-    /// The oldest version with timeouts for all calls: 0.10.
+    /// The oldest supported version: 0.10, the first with timeouts for all calls.
     private static let oldestVersion: UInt32 = 0x00_0A_00_00
 
     private static let loaded = Result<RabbitMQLibrary, AMQPError> { () throws(AMQPError) in try RabbitMQLibrary() }
 
-    /// Loads the library the first time, which takes some milliseconds.
+    /// Returns the library. The first call loads it, which takes some milliseconds.
     package static func load() throws(AMQPError) -> RabbitMQLibrary {
         try loaded.get()
     }
@@ -36,7 +37,7 @@ package struct RabbitMQLibrary: @unchecked Sendable {
     package let descriptor: @convention(c) (Connection?) -> Int32
     package let setHandshakeTimeout: @convention(c) (Connection?, UnsafePointer<timeval>?) -> Int32
     package let setCallTimeout: @convention(c) (Connection?, UnsafePointer<timeval>?) -> Int32
-    /// Variadic, so it is called through a C function.
+    /// A variadic function, so it is called through a function in C.
     package let login: UnsafeMutableRawPointer
     package let close: @convention(c) (Connection?, Int32) -> Reply
 
@@ -78,7 +79,7 @@ package struct RabbitMQLibrary: @unchecked Sendable {
             return symbol
         }
         func function<F>(_ name: String, as type: F.Type = F.self) throws(AMQPError) -> F {
-            // A pointer to a C function has the size of any other (POSIX, dlsym).
+            // A pointer to a C function has the same size as any other pointer (POSIX, dlsym).
             unsafeBitCast(try symbol(name), to: type)
         }
         let number: @convention(c) () -> UInt32 = try function("amqp_version_number")
@@ -87,7 +88,7 @@ package struct RabbitMQLibrary: @unchecked Sendable {
         guard number() >= Self.oldestVersion else {
             throw .libraryMissing("librabbitmq \(version) is too old: 0.10 or later is needed")
         }
-        // The process has initialised OpenSSL, or OpenSSL initialises itself.
+        // librabbitmq needn't initialise OpenSSL: either the process has done so, or OpenSSL initialises itself.
         let initialisesTLS: @convention(c) (Int32) -> Void = try function("amqp_set_initialize_ssl_library")
         initialisesTLS(0)
 
@@ -119,7 +120,7 @@ package struct RabbitMQLibrary: @unchecked Sendable {
         releaseBuffers = try function("amqp_maybe_release_buffers")
     }
 
-    /// Returns the message of a status of the library.
+    /// Returns the library's text for a status.
     package func describe(_ status: Int32) -> String {
         statusText(status).map { String(cString: $0) } ?? "librabbitmq's error \(status)"
     }

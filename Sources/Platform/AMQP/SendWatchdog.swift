@@ -1,10 +1,10 @@
 import Basics
 import Dispatch
 
-/// Ends sends that librabbitmq would wait for without limit, while the broker doesn't read. It shuts the socket down,
-/// so that every call on it fails.
+/// Limits the time of sending, because librabbitmq waits without a limit for a broker that doesn't read. After the
+/// limit, the watchdog shuts the socket down, so that every call on the socket fails.
 ///
-/// It ticks only while something was watched since its last tick. An idle connection costs nothing.
+/// The watchdog's timer ticks only if something was watched since its last tick, so an idle connection costs nothing.
 final class SendWatchdog: Sendable {
     private struct State {
         var deadline: MonotonicTime?
@@ -17,7 +17,8 @@ final class SendWatchdog: Sendable {
     private let state = Locked(State())
     private let cut: @Sendable () -> Void
 
-    /// - Parameter cut: Called on another thread, once per tick while the work isn't done.
+    /// - Parameter cut: Called on another thread when the limit has passed, and again at each tick until the work is
+    ///   done.
     init(cut: @escaping @Sendable () -> Void) {
         self.cut = cut
     }
@@ -35,7 +36,7 @@ final class SendWatchdog: Sendable {
             return (state.deadline, !state.isTicking)
         }
         if starts { tickLater() }
-        // Work may be nested.
+        // Watched work may contain other watched work. The outer deadline applies again afterwards.
         defer { state.withLock { $0.deadline = outer } }
         return try work()
     }

@@ -1,5 +1,5 @@
-/// Items that are written in order, many at a time, and the results of the writes. This value only decides;
-/// ``BatchWriter`` performs its steps.
+/// Items that are written in order, many at a time. This value handles the results of the writes and decides the next
+/// step, and ``BatchWriter`` performs it.
 ///
 /// ```
 /// | outcome       | the batch                                                              |
@@ -13,13 +13,14 @@ package struct BatchQueue<Item: Sendable>: Sendable {
     /// The items of one write.
     package struct Batch: Sendable {
         package let items: [Item]
-        /// The batch's number, from 1. A repeated batch keeps it, so that its destination recognises it.
+        /// The batch's number, counted from 1. A repeated batch keeps its number, so that the destination recognises
+        /// the batch.
         package let number: Int
     }
 
     package enum Step: Sendable {
         case write(Batch)
-        /// Wait this long before the next step, or until ``finish()`` is called.
+        /// Wait for this time before the next step, or until ``finish()`` is called.
         case pause(Duration)
         /// The queue is empty.
         case idle
@@ -27,19 +28,19 @@ package struct BatchQueue<Item: Sendable>: Sendable {
 
     private enum State {
         case ready
-        /// A batch was written, and the rest before the next one is due.
+        /// A batch was written. The rest before the next batch hasn't been handed out yet.
         case resting
-        /// A batch was handed out, and its outcome is not known yet.
+        /// A batch was handed out, and its outcome isn't known yet.
         case writing(Batch, failures: Int)
-        /// A batch failed, and its pause is not handed out yet.
+        /// A batch failed. The pause before its next attempt hasn't been handed out yet.
         case pausing(Batch, failures: Int)
-        /// A batch failed, and is handed out again after the pause.
+        /// A batch failed, and the pause was handed out. After it, the batch is handed out again.
         case paused(Batch, failures: Int)
     }
 
     private let limits: BatchLimits
-    /// The waiting items, in slices of added collections. Slices avoid repeated copies, and one large array after a
-    /// burst. The first slices belong to the batch that is being written.
+    /// The waiting items, as slices of the collections that were added. Slices avoid copying items again and again, and
+    /// holding one large array after a burst. The first slices belong to the batch that is being written.
     private var waiting: [ArraySlice<Item>] = []
     /// The number of items that aren't written yet.
     package private(set) var count = 0
@@ -53,10 +54,11 @@ package struct BatchQueue<Item: Sendable>: Sendable {
         size = limits.itemsPerBatch
     }
 
-    /// Adds all items, or none if the queue would exceed its limit.
+    /// Adds all items. Adds none if the queue would exceed its limit.
     ///
-    /// - Parameter evenIfFull: Adds them although the queue is full: for rare items that must not be lost.
-    /// - Returns: Whether they were added.
+    /// - Parameter evenIfFull: Whether to add the items even if the queue is full, for rare items that must not be
+    ///   lost.
+    /// - Returns: Whether the items were added.
     package mutating func add(_ items: some Collection<Item>, evenIfFull: Bool = false) -> Bool {
         guard evenIfFull || count + items.count <= limits.waitingItems else { return false }
         count += items.count
@@ -68,7 +70,7 @@ package struct BatchQueue<Item: Sendable>: Sendable {
         return true
     }
 
-    /// Stops all pauses. From now on, items that the destination doesn't accept are dropped.
+    /// Ends the present pause and all later ones. From now on, items that the destination doesn't accept are dropped.
     package mutating func finish() {
         isFinishing = true
     }
@@ -95,7 +97,7 @@ package struct BatchQueue<Item: Sendable>: Sendable {
         }
     }
 
-    /// Handles the outcome of the batch that was being written.
+    /// Handles the outcome of the batch that was handed out last.
     ///
     /// - Returns: The dropped items.
     package mutating func wrote(_ outcome: BatchOutcome) -> [Item] {
@@ -123,7 +125,7 @@ package struct BatchQueue<Item: Sendable>: Sendable {
     }
 
     private func first(_ size: Int) -> [Item] {
-        // One whole slice needs no copy.
+        // If all items are in one slice, no further copy is needed.
         if waiting.count == 1, count <= size { return Array(waiting[0]) }
         var items: [Item] = []
         items.reserveCapacity(min(size, count))
@@ -151,8 +153,8 @@ package struct BatchLimits: Sendable {
     package var retryPause: Duration
     /// The number of attempts for a batch that fails while the destination is available.
     package var tries: Int
-    /// The pause between two batches. It is skipped if more than half of `waitingItems` wait. For items that aren't
-    /// urgent and come in bursts.
+    /// The pause between two batches, for items that aren't urgent and come in bursts. The pause is skipped if more
+    /// than half of `waitingItems` wait.
     package var rest: Duration
 
     package init(
@@ -170,9 +172,9 @@ package struct BatchLimits: Sendable {
 /// The outcome of an attempt to write a batch.
 package enum BatchOutcome: Sendable {
     case written
-    /// The destination is unavailable. It may be unknown whether the batch was written.
+    /// The destination is unavailable. The batch may or may not have been written.
     case unavailable(any Error)
-    /// Nothing was written, and one of the items may be the reason.
+    /// The destination refused the batch and wrote nothing. One of the items may be the reason.
     case refused(any Error)
     case failed(any Error)
 

@@ -2,10 +2,10 @@
 package protocol BatchDestination: Sendable {
     associatedtype Item: Sendable
 
-    /// Makes one attempt. It may be called again with the same batch and number.
+    /// Tries once to write a batch. The writer may call this method again with the same batch and number.
     func write(_ batch: BatchQueue<Item>.Batch) async -> BatchOutcome
-    /// Reports items that will not be written.
-    /// - Parameter error: The reason; `nil` if too many items waited.
+    /// Reports items that will never be written.
+    /// - Parameter error: The reason, or `nil` if too many items waited.
     func dropped(_ items: [Item], _ error: (any Error)?) async
     /// Reports that the queue is empty. The default does nothing.
     func emptied() async
@@ -25,7 +25,7 @@ extension BatchDestination {
 package actor BatchWriter<Destination: BatchDestination> {
     private let destination: Destination
     private var queue: BatchQueue<Destination.Item>
-    /// Submitted items that aren't in the queue yet.
+    /// Submitted items that haven't been moved to the queue yet.
     private let inbox = Locked<[Destination.Item]>([])
     private let pause = WakeableTimer()
     private let executor: (any TaskExecutor)?
@@ -39,9 +39,9 @@ package actor BatchWriter<Destination: BatchDestination> {
         queue = BatchQueue(limits)
     }
 
-    /// Adds items after all that were submitted before.
+    /// Adds items after all items that were submitted before.
     ///
-    /// - Parameter evenIfFull: Adds them although the queue is full.
+    /// - Parameter evenIfFull: Whether to add the items even if the queue is full.
     package func add(_ items: [Destination.Item], evenIfFull: Bool = false) async {
         await takeInbox()
         await enqueue(items, evenIfFull)
@@ -50,7 +50,7 @@ package actor BatchWriter<Destination: BatchDestination> {
     /// Adds items without waiting, from any thread. The items of one thread keep their order.
     package nonisolated func submit(_ items: [Destination.Item]) {
         inbox.withLock { if $0.isEmpty { $0 = items } else { $0 += items } }
-        // Detached, because a batch has many authors and no requester.
+        // The task is detached, because a batch has items of many callers and therefore no requester.
         Task.detached(executorPreference: executor) { await self.takeInbox() }
     }
 
@@ -68,7 +68,7 @@ package actor BatchWriter<Destination: BatchDestination> {
         if work == nil { work = Task.detached(executorPreference: executor) { await self.empty() } }
     }
 
-    /// Returns when the queue is empty, or the destination doesn't accept the rest.
+    /// Returns when the queue is empty. Drops the items that the destination doesn't accept.
     package func finish() async {
         await takeInbox()
         queue.finish()

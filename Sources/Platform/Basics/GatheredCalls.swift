@@ -1,15 +1,15 @@
-/// Gathers the requests of several callers into one call. Requests that arrive during a call go with the next one, in
+/// Gathers the requests of several callers into one call. Requests that arrive during a call wait for the next call, in
 /// their order. Each caller waits for its own outcome.
 ///
 /// ```
 /// call ──► waiting (bounded) ──► perform: one call at a time, bounded ──► each caller's outcome
 /// ```
 ///
-/// A ``BatchWriter`` is different: no caller waits for its writes, and it repeats failed ones. This type repeats nothing; its
-/// callers can.
+/// A ``BatchWriter`` has no waiting callers and repeats failed writes. This type repeats nothing, but its callers may
+/// call again.
 package actor GatheredCalls<Item: Sendable, Outcome: Sendable> {
-    /// Performs one call for all items. Returns one outcome for each, in their order, or throws an error that holds for
-    /// all.
+    /// Performs one call for all items. Returns one outcome for each item, in the order of the items. Throws an error
+    /// if it applies to all items.
     package typealias Perform = @Sendable ([Item]) async throws -> [Result<Outcome, any Error>]
 
     private struct Waiting {
@@ -21,12 +21,12 @@ package actor GatheredCalls<Item: Sendable, Outcome: Sendable> {
     private let limits: GatheringLimits
     private let executor: (any TaskExecutor)?
     private let perform: Perform
-    /// In the order of arrival.
+    /// The waiting requests, in the order of their arrival.
     private var waiting: [Waiting] = []
     private var waitingBytes = 0
     private var isPerforming = false
 
-    /// - Parameter executor: The executor of the task that performs.
+    /// - Parameter executor: The executor of the task that performs the calls.
     package init(
         _ limits: GatheringLimits, on executor: (any TaskExecutor)? = nil, _ perform: @escaping Perform
     ) {
@@ -38,7 +38,7 @@ package actor GatheredCalls<Item: Sendable, Outcome: Sendable> {
     /// The number of waiting requests.
     var count: Int { waiting.count }
 
-    /// Returns the outcome of the request. Throws its error or a ``GatheringError``.
+    /// Returns the outcome of a request. Throws the request's error, or a ``GatheringError``.
     ///
     /// - Parameter bytes: The size of the request.
     package func call(_ item: Item, bytes: Int = 0) async throws -> Outcome {
@@ -50,7 +50,7 @@ package actor GatheredCalls<Item: Sendable, Outcome: Sendable> {
             waitingBytes += bytes
             guard !isPerforming else { return }
             isPerforming = true
-            // Detached, because one call works for many callers and has no requester.
+            // The task is detached, because one call works for many callers and therefore has no requester.
             Task.detached(executorPreference: executor) { await self.performAll() }
         }
     }
@@ -67,15 +67,15 @@ package actor GatheredCalls<Item: Sendable, Outcome: Sendable> {
                         with: index < outcomes.count ? outcomes[index] : .failure(GatheringError.unanswered))
                 }
             } catch {
-                // The call failed. Requests that already waited during it fail too, instead of waiting for another
-                // attempt.
+                // The call failed. Requests that were already waiting when it began fail too, instead of waiting for
+                // another attempt.
                 for one in some + take(atMost: behind) { one.continuation.resume(throwing: error) }
             }
         }
         isPerforming = false
     }
 
-    /// Takes the requests of the next call: at least one.
+    /// Takes the requests for the next call. Takes at least one, even if it exceeds the limit of bytes.
     private func take() -> [Waiting] {
         var (count, bytes) = (0, 0)
         for next in waiting.prefix(limits.itemsPerCall) {
@@ -98,10 +98,10 @@ package actor GatheredCalls<Item: Sendable, Outcome: Sendable> {
 package struct GatheringLimits: Sendable {
     package var itemsPerCall: Int
     package var bytesPerCall: Int
-    /// Further requests are refused.
+    /// The maximum number of waiting requests. Further requests are refused.
     package var waitingItems: Int
     package var waitingBytes: Int
-    /// The time that the first request waits for others.
+    /// The time that the first request waits for further requests.
     package var delay: Duration
 
     package init(
@@ -117,8 +117,8 @@ package struct GatheringLimits: Sendable {
 }
 
 package enum GatheringError: Error {
-    /// Too many requests wait. This one was not sent.
+    /// Too many requests wait, so this one wasn't performed.
     case full
-    /// The call returned too few outcomes.
+    /// The call returned fewer outcomes than requests.
     case unanswered
 }

@@ -23,14 +23,13 @@ package struct MonotonicTime: Sendable, Comparable, Hashable {
         left.nanoseconds < right.nanoseconds
     }
 
-    /// Returns the instant `duration` later. A negative duration counts as zero, and the sum is at most
-    /// ``distantFuture``.
+    /// Returns the instant that is `duration` later, at most ``distantFuture``. A negative duration counts as zero.
     package static func + (instant: MonotonicTime, duration: Duration) -> MonotonicTime {
         let (sum, overflow) = instant.nanoseconds.addingReportingOverflow(duration.wholeNanoseconds)
         return overflow ? .distantFuture : MonotonicTime(nanoseconds: sum)
     }
 
-    /// Returns the time from `earlier` to `later`, negative if `later` is before `earlier`.
+    /// Returns the time from `earlier` to `later`. The result is negative if `later` is before `earlier`.
     package static func - (later: MonotonicTime, earlier: MonotonicTime) -> Duration {
         later >= earlier
             ? .nanoseconds(Int64(clamping: later.nanoseconds - earlier.nanoseconds))

@@ -2,10 +2,11 @@ import Glibc
 
 /// The arguments and the environment of this process.
 ///
-/// Text that isn't UTF-8 is refused. Swift's `CommandLine.arguments` would replace its bytes by U+FFFD, and the program
-/// would store or compare another text than the one that was given.
+/// Text that isn't UTF-8 is refused. Swift's `CommandLine.arguments` would replace the invalid bytes by U+FFFD, so the
+/// program would store or compare a different text.
 package enum ProcessText {
-    /// The error for an argument or a variable that isn't UTF-8. It doesn't repeat the value, which may be a secret.
+    /// The error for an argument or a variable that isn't UTF-8. The error doesn't contain the value, which may be a
+    /// secret.
     package struct EncodingError: Error, CustomStringConvertible {
         fileprivate let subject: String
         package var description: String { "\(subject) isn't UTF-8 text; set the terminal or the script to UTF-8" }
@@ -24,9 +25,9 @@ package enum ProcessText {
         return arguments
     }
 
-    /// Returns the environment. A variable that the program doesn't read may have bytes that aren't UTF-8.
+    /// Returns the environment. A variable may have bytes that aren't UTF-8, unless the program reads it.
     ///
-    /// - Parameter isRead: Returns whether the program reads the variable of this name.
+    /// - Parameter isRead: Returns whether the program reads the variable with this name.
     package static func environment(
         _ entries: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>, isRead: (String) -> Bool
     ) throws(EncodingError) -> [String: String] {

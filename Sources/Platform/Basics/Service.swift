@@ -1,13 +1,14 @@
 /// A long-lived part of a program.
 package protocol Service: Sendable {
-    /// Works until ``stop(within:)``, and returns after everything it started has ended. Call it once.
+    /// Works until ``stop(within:)`` is called. Returns after everything that the service started has ended. Call this
+    /// method once.
     func run() async
-    /// Ends ``run()``. Finishes the work in hand if that takes at most `limit`, and abandons it otherwise. May be
-    /// called again, and before ``run()``.
+    /// Ends ``run()``. Finishes the current work if that takes at most `limit`, and abandons it otherwise. May be
+    /// called several times, and before ``run()``.
     func stop(within limit: Duration) async
 }
 
-/// Services that depend on the ones before them: started in order, stopped in reverse.
+/// Services of which each depends on the ones before it. They start in order and stop in reverse order.
 package actor ServiceGroup {
     private let services: [any Service]
     private var running: [Task<Void, Never>] = []
@@ -17,14 +18,14 @@ package actor ServiceGroup {
         self.services = services
     }
 
-    /// Starts the services once. Does nothing after ``stop(within:)``.
+    /// Starts the services. Does nothing when it is called again, or after ``stop(within:)``.
     package func start() {
         guard running.isEmpty, stopping == nil else { return }
         running = services.map { service in Task { await service.run() } }
     }
 
-    /// Stops one service after the other, the last first, all within `limit`. Each gets the time that the ones before
-    /// it left. Further callers wait for the same end.
+    /// Stops the services one after another, the last one first, all within `limit`. Each service gets the time that is
+    /// left. If this method is called again, the caller waits for the same end.
     ///
     /// - Returns: Whether all services have ended in time.
     @discardableResult
@@ -48,12 +49,12 @@ package actor ServiceGroup {
     }
 }
 
-/// A service that leaves part of its ending time to the services that end after it.
+/// A service that doesn't use all of its time to stop, so that the services that stop after it have enough.
 package struct EarlyEndingService: Service {
     private let service: any Service
     private let reserve: Duration
 
-    /// - Parameter reserve: The part of the ending time that is left to later services.
+    /// - Parameter reserve: The part of the time that is left to the services that stop later.
     package init(service: any Service, reserve: Duration) {
         self.service = service
         self.reserve = reserve

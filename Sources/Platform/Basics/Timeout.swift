@@ -1,4 +1,5 @@
-/// Performs `work`. After `limit` it also calls `onTimeout`, which should end the work, and keeps waiting for the work.
+/// Performs `work`. If the work takes longer than `limit`, calls `onTimeout`, which should end the work. Waits for the
+/// work in any case.
 package func withTimeout<Result>(
     _ limit: Duration, isolation: isolated (any Actor)? = #isolation, _ work: () async throws -> Result,
     onTimeout: @escaping @Sendable () async -> Void
@@ -12,7 +13,8 @@ package func withTimeout<Result>(
 }
 
 extension Task where Success == Void, Failure == Never {
-    /// Waits until this task ends, `limit` has passed, or the waiting task is cancelled. This task isn't cancelled.
+    /// Waits until this task has ended, `limit` has passed, or the caller's task is cancelled. This task isn't
+    /// cancelled.
     ///
     /// - Returns: Whether this task has ended.
     @discardableResult

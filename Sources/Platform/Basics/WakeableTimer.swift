@@ -13,7 +13,7 @@ package actor WakeableTimer {
     private enum State {
         case idle
         case sleeping(number: Int, CheckedContinuation<Void, Never>, any DispatchSourceTimer)
-        /// ``wake()`` was called without a sleeper. The next sleep ends at once.
+        /// ``wake()`` was called while nothing was sleeping. The next sleep ends at once.
         case woken
     }
 
@@ -22,8 +22,8 @@ package actor WakeableTimer {
 
     package init() {}
 
-    /// Returns after `duration`, when ``wake()`` is called, or at once if it was called since the last sleep. Only one
-    /// caller may sleep at a time. Cancelling its task doesn't end the sleep.
+    /// Returns after `duration`, or as soon as ``wake()`` is called. If it was called since the last sleep, returns at
+    /// once. Only one caller may sleep at a time. Cancelling the caller's task doesn't end the sleep.
     package func sleep(for duration: Duration) async {
         switch state {
         case .woken: state = .idle
@@ -31,7 +31,7 @@ package actor WakeableTimer {
         case .idle:
             sleeps += 1
             await withCheckedContinuation { begin(number: sleeps, for: duration, $0) }
-            // A wake-up from here on concerns the work that the sleeper does next.
+            // After this line, a wake-up refers to the work that the caller does after this sleep.
             if case .woken = state { state = .idle }
         }
     }
@@ -39,7 +39,7 @@ package actor WakeableTimer {
     private func begin(number: Int, for duration: Duration, _ continuation: CheckedContinuation<Void, Never>) {
         let timer = DispatchSource.makeTimerSource(flags: .strict)
         timer.schedule(deadline: .now() + duration.dispatchInterval, leeway: .nanoseconds(0))
-        // The handler holds this actor until then, so that a sleeper is always woken.
+        // The handler keeps this actor alive until the timer fires, so that the caller always wakes up.
         timer.setEventHandler { @Sendable in Task { await self.timeIsOver(number: number) } }
         timer.resume()
         state = .sleeping(number: number, continuation, timer)
@@ -52,7 +52,8 @@ package actor WakeableTimer {
         }
     }
 
-    /// A timer may fire late, after its own sleep and during the next one. The number tells.
+    /// Ends the sleep with this number. A timer may fire late, during the next sleep. The number shows which sleep it
+    /// belongs to.
     private func timeIsOver(number: Int) {
         guard case .sleeping(number, let continuation, let timer) = state else { return }
         end(continuation, timer)

@@ -6,7 +6,8 @@ package enum AES128GCM {
     package static let nonceByteCount = 12
     package static let tagByteCount = 16
 
-    /// Returns the ciphertext followed by the tag. A pair of key and nonce may seal only one message.
+    /// Returns the ciphertext followed by the tag. The same pair of key and nonce must not be used for a second
+    /// message.
     package static func seal(_ plaintext: [UInt8], key: [UInt8], nonce: [UInt8]) throws(CryptoError) -> [UInt8] {
         ERR_clear_error()
         guard key.count == keyByteCount, nonce.count == nonceByteCount else {
@@ -17,7 +18,7 @@ package enum AES128GCM {
         var sealed = [UInt8](repeating: 0, count: plaintext.count)
         var tag = [UInt8](repeating: 0, count: tagByteCount)
         var (count, more): (CInt, CInt) = (0, 0)
-        // GCM has no padding, so finishing writes no bytes.
+        // GCM has no padding, so `EVP_EncryptFinal_ex` writes no bytes.
         guard EVP_EncryptInit_ex2(context, EVP_aes_128_gcm(), key, nonce, nil) == 1,
             EVP_EncryptUpdate(context, &sealed, &count, plaintext, CInt(clamping: plaintext.count)) == 1,
             count == sealed.count, EVP_EncryptFinal_ex(context, nil, &more) == 1, more == 0,

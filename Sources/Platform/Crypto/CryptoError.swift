@@ -1,11 +1,11 @@
 import COpenSSL
 
-/// An error of OpenSSL: an invalid key, a point off the curve, no memory.
+/// An error of OpenSSL, such as an invalid key, a point off the curve, or exhausted memory.
 package struct CryptoError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// One line: the attempt, and OpenSSL's reasons. Contains no key.
+    /// One line with the attempted operation and OpenSSL's reasons. It contains no key.
     package let description: String
 
-    /// Takes the thread's errors out of OpenSSL's queue, where they would be taken for errors of the next call.
+    /// Removes this thread's errors from OpenSSL's queue. Otherwise the next call would report them as its own.
     init(_ attempt: String) {
         var reasons: [String] = []
         while true {

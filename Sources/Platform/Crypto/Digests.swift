@@ -16,7 +16,8 @@ package enum SHA256 {
 
 /// HMAC with SHA-256 (RFC 2104).
 package enum HMACSHA256 {
-    /// Returns 32 bytes that can be computed only with the key. Any thread.
+    /// Returns the 32 bytes of the authentication code. They can be computed only with the key. Any thread may call
+    /// this function.
     package static func authenticate(_ message: [UInt8], key: [UInt8]) throws(CryptoError) -> [UInt8] {
         ERR_clear_error()
         var code = [UInt8](repeating: 0, count: SHA256.byteCount)
@@ -28,9 +29,10 @@ package enum HMACSHA256 {
     }
 }
 
-/// HMAC with SHA-256 under one key, for many messages. The algorithm and the key are prepared once. Any thread.
+/// HMAC with SHA-256 with one key, for many messages. The algorithm and the key are prepared only once. Any thread may
+/// use it.
 package final class HMACSHA256Key: @unchecked Sendable {
-    // Sendable is safe: after `init` the context is only copied.
+    // `@unchecked Sendable` is safe because the context is only copied after `init`.
     private let context: OpaquePointer
 
     package init(_ key: [UInt8]) throws(CryptoError) {
@@ -38,7 +40,8 @@ package final class HMACSHA256Key: @unchecked Sendable {
         guard let algorithm = EVP_MAC_fetch(nil, "HMAC", nil) else { throw CryptoError("can't compute HMAC-SHA256") }
         defer { EVP_MAC_free(algorithm) }
         guard let context = EVP_MAC_CTX_new(algorithm) else { throw CryptoError("can't compute HMAC-SHA256") }
-        // The parameters contain pointers. A string argument would be freed after the call; a literal stays.
+        // The parameters contain pointers. The memory of a string argument would be freed after the call, but a literal
+        // stays in memory.
         let name: StaticString = "digest"
         var digest = Array("SHA256".utf8CString)
         let isReady = digest.withUnsafeMutableBufferPointer { digest in
@@ -63,7 +66,7 @@ package final class HMACSHA256Key: @unchecked Sendable {
         EVP_MAC_CTX_free(context)
     }
 
-    /// Returns 32 bytes that can be computed only with the key.
+    /// Returns the 32 bytes of the authentication code. They can be computed only with the key.
     package func authenticate(_ message: [UInt8]) throws(CryptoError) -> [UInt8] {
         ERR_clear_error()
         var code = [UInt8](repeating: 0, count: SHA256.byteCount)
@@ -79,10 +82,10 @@ package final class HMACSHA256Key: @unchecked Sendable {
 
 /// Derives keys from key material (RFC 5869), with SHA-256.
 package enum HKDFSHA256 {
-    /// One block, which is enough here.
+    /// The size of one block of the hash. Longer keys aren't needed.
     package static let maxByteCount = SHA256.byteCount
 
-    /// Extracts and expands `byteCount` bytes, at most ``maxByteCount``.
+    /// Extracts and expands key material to `byteCount` bytes, at most ``maxByteCount``.
     package static func derive(
         salt: [UInt8], keyMaterial: [UInt8], info: [UInt8], byteCount: Int
     ) throws(CryptoError) -> [UInt8] {

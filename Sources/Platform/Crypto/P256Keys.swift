@@ -1,6 +1,7 @@
 import COpenSSL
 
-/// A private key of the curve P-256, for signatures and key agreement. Any thread; each use has its own context.
+/// A private key of the curve P-256, for signatures and key agreement. Any thread may use it, because each operation
+/// has its own context.
 package struct P256PrivateKey: Sendable {
     private let key: EVPKey
     /// The public key: ``P256PublicKey/byteCount`` bytes.
@@ -25,16 +26,16 @@ package struct P256PrivateKey: Sendable {
         return try P256PrivateKey(EVPKey(handle))
     }
 
-    /// Reads PKCS#8 (or SEC 1) in PEM, the format of Apple's `.p8` files. Encrypted keys are refused.
+    /// Reads a key in PEM, as PKCS#8 (the format of Apple's `.p8` files) or SEC 1. Encrypted keys are refused.
     package init(pem: [UInt8]) throws(CryptoError) {
         ERR_clear_error()
         guard let source = BIO_new(BIO_s_mem()) else { throw CryptoError("out of memory") }
         defer { BIO_free(source) }
-        // Copies the bytes, because the array's memory is valid only during the call.
+        // `BIO_write` copies the bytes. The array's own memory is valid only during the call.
         guard pem.isEmpty || BIO_write(source, pem, CInt(clamping: pem.count)) == pem.count else {
             throw CryptoError("out of memory")
         }
-        // Without an answer OpenSSL would ask for the passphrase at the terminal.
+        // Without this callback, OpenSSL would ask for a passphrase at the terminal.
         guard let handle = PEM_read_bio_PrivateKey(source, nil, { _, _, _, _ in -1 }, nil) else {
             throw CryptoError("not a private key in PEM without a passphrase")
         }
@@ -48,7 +49,7 @@ package struct P256PrivateKey: Sendable {
         self = try P256PrivateKey(key)
     }
 
-    /// Makes a key from its scalar: 32 bytes, the format of Web Push tools.
+    /// Makes a key from the 32 bytes of its scalar, the format of Web Push tools.
     package init(scalar: [UInt8]) throws(CryptoError) {
         self = try P256PrivateKey(P256Encoding.privateKey(scalar))
     }
@@ -64,12 +65,12 @@ package struct P256PrivateKey: Sendable {
         return try Self.bytes(of: number)
     }
 
-    /// Signs with ES256 (RFC 7518 §3.4): 64 bytes, r and s. Two signatures of one message differ.
+    /// Signs with ES256 (RFC 7518 §3.4). Returns 64 bytes: r and s. Two signatures of the same message differ.
     package func signature(of message: [UInt8]) throws(CryptoError) -> [UInt8] {
         ERR_clear_error()
         guard let context = EVP_MD_CTX_new() else { throw CryptoError("out of memory") }
         defer { EVP_MD_CTX_free(context) }
-        // DER takes at most 72 bytes for two numbers of 32 bytes.
+        // In DER, two numbers of 32 bytes take at most 72 bytes.
         var der = [UInt8](repeating: 0, count: 80)
         var count = der.count
         guard EVP_DigestSignInit(context, nil, EVP_sha256(), nil, key.handle) == 1,
@@ -84,7 +85,8 @@ package struct P256PrivateKey: Sendable {
         return try Self.bytes(of: ECDSA_SIG_get0_r(numbers)) + Self.bytes(of: ECDSA_SIG_get0_s(numbers))
     }
 
-    /// ECDH (RFC 8291 §3.1): returns the 32 bytes that only the owners of these two keys can compute.
+    /// Returns the 32 bytes of the shared secret, by ECDH (RFC 8291 §3.1). Only the owners of the two private keys can
+    /// compute it.
     package func sharedSecret(with other: P256PublicKey) throws(CryptoError) -> [UInt8] {
         ERR_clear_error()
         guard let context = EVP_PKEY_CTX_new_from_pkey(nil, key.handle, nil) else { throw CryptoError("out of memory") }
@@ -108,33 +110,34 @@ package struct P256PrivateKey: Sendable {
 
 /// A public key: a point of the curve P-256 (secp256r1).
 package struct P256PublicKey: Sendable {
-    /// An uncompressed point: `04`, and two coordinates of 32 bytes.
+    /// The size of an uncompressed point: the byte `04`, and two coordinates of 32 bytes.
     package static let byteCount = 65
 
     package let key: EVPKey
-    /// The ``byteCount`` bytes of the point, as they are sent.
+    /// The ``byteCount`` bytes of the point, in the form that is sent.
     package let point: [UInt8]
 
-    /// - Throws: If the bytes aren't a point of the curve. A shared secret with such a point would reveal bits of the
-    ///   private key.
+    /// - Throws: ``CryptoError`` if the bytes aren't a point of the curve. A shared secret with such a point would
+    ///   reveal bits of the private key.
     package init(point: [UInt8]) throws(CryptoError) {
         key = try P256Encoding.publicKey(point)
         self.point = point
     }
 }
 
-/// Makes P-256 keys from bytes, through DER that names the curve, which OpenSSL parses and checks.
+/// Makes P-256 keys from bytes. The bytes are wrapped in DER that names the curve, and OpenSSL parses and checks it.
 enum P256Encoding {
     static let group = "prime256v1"
     /// The size of a scalar, a coordinate, and each half of a signature.
     static let scalarByteCount = 32
 
-    /// SubjectPublicKeyInfo (RFC 5480 §2) before the point.
+    /// The bytes of SubjectPublicKeyInfo (RFC 5480 §2) that come before the point.
     private static let publicPrefix: [UInt8] = [
         0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06, 0x08, 0x2A, 0x86, 0x48,
         0xCE, 0x3D, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
     ]
-    /// ECPrivateKey (RFC 5915 §3) before and after the scalar. OpenSSL computes the public key, which is left out.
+    /// The bytes of ECPrivateKey (RFC 5915 §3) that come before and after the scalar. The optional public key is left
+    /// out, and OpenSSL computes it.
     private static let privatePrefix: [UInt8] = [0x30, 0x31, 0x02, 0x01, 0x01, 0x04, 0x20]
     private static let privateSuffix: [UInt8] = [
         0xA0, 0x0A, 0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07,
@@ -155,7 +158,7 @@ enum P256Encoding {
         return EVPKey(handle)
     }
 
-    /// Returns the key of a scalar. Throws if it is 0 or not below the group's order.
+    /// Returns the key of a scalar. Throws if the scalar is 0 or isn't below the group's order.
     static func privateKey(_ scalar: [UInt8]) throws(CryptoError) -> EVPKey {
         ERR_clear_error()
         guard scalar.count == scalarByteCount else {
@@ -177,10 +180,10 @@ enum P256Encoding {
     }
 }
 
-/// Owns an EVP_PKEY.
+/// The owner of an `EVP_PKEY`.
 package final class EVPKey: @unchecked Sendable {
-    // Sendable is safe: the key isn't changed after it is made, every operation has its own context, and OpenSSL
-    // protects the data that it keeps with the key.
+    // `@unchecked Sendable` is safe because the key isn't changed after it is made, and every operation has its own
+    // context. OpenSSL protects the data that it stores with the key.
 
     package let handle: OpaquePointer
 

@@ -2,17 +2,18 @@ import COpenSSL
 import FoundationEssentials
 import Wire
 
-/// JSON Web Tokens (RFC 7519) with a shared secret, signed only with HS256 (RFC 8725 §3.1). Any thread.
+/// JSON Web Tokens (RFC 7519) with a shared secret, signed only with HS256 (RFC 8725 §3.1). Any thread may use it.
 package final class SharedTokens: Sendable {
-    /// Longer tokens are refused before they are parsed.
+    /// The maximum length of a token in bytes. Longer tokens are refused before they are parsed.
     package static let maximumBytes = 8_192
 
     private static let header = Array(#"{"alg":"HS256","typ":"JWT"}"#.utf8)
 
-    /// The first key signs.
+    /// The keys that signatures are checked with. The first one also signs.
     private let keys: [HMACSHA256Key]
 
-    /// - Parameter secrets: The secret, and those that it replaces. RFC 7518 §3.2 requires at least 32 bytes each.
+    /// - Parameter secrets: The present secret, followed by the secrets that it replaces. RFC 7518 §3.2 requires at
+    ///   least 32 bytes for each.
     package init(secrets: [[UInt8]]) throws(CryptoError) {
         var keys: [HMACSHA256Key] = []
         for secret in secrets { keys.append(try HMACSHA256Key(secret)) }
@@ -27,9 +28,11 @@ package final class SharedTokens: Sendable {
         return try JSONWebToken(header: Self.header, claims: claims, key: key)
     }
 
-    /// Returns a token's claims, the signed JSON object, if one of the secrets signed it and it is valid now.
+    /// Returns the claims of a token: the signed JSON object. Throws unless one of the secrets signed the token and the
+    /// token is valid now.
     ///
-    /// - Parameter now: Seconds since 1970. There is no leeway: a token ends at `exp`.
+    /// - Parameter now: The present time in seconds since 1970. The check has no tolerance: a token ends exactly at
+    ///   `exp`.
     package func claims(of token: String, at now: Double) throws(JSONWebTokenFault) -> [UInt8] {
         let token = Array(token.utf8)
         guard token.count <= Self.maximumBytes else { throw .malformed }
@@ -44,7 +47,7 @@ package final class SharedTokens: Sendable {
         return claims
     }
 
-    /// Decodes the URL alphabet without padding, line breaks or white space (RFC 7515 §2).
+    /// Decodes base64url without padding, line breaks or white space (RFC 7515 §2).
     private static func decode(_ part: ArraySlice<UInt8>) -> [UInt8]? {
         part.contains(where: "+/=".utf8.contains) ? nil : Base64.decode(String(decoding: part, as: UTF8.self))
     }
@@ -62,14 +65,14 @@ package final class SharedTokens: Sendable {
 package enum JSONWebTokenFault: Error, Sendable, Hashable {
     /// The token isn't three parts of base64url, isn't valid JSON, or has a member of the wrong type.
     case malformed
-    /// Unsigned, signed with another algorithm, or with an unknown critical extension (`crit`).
+    /// The token is unsigned, is signed with another algorithm, or has an unknown critical extension (`crit`).
     case algorithm
     /// The token isn't signed with one of the secrets.
     case signature
     /// The token has no `exp`.
     case noExpiry
     case expired
-    /// `nbf` is in the future.
+    /// The token isn't valid yet: `nbf` is in the future.
     case early
     /// The token is for another audience (`aud`).
     case audience
@@ -79,8 +82,8 @@ extension JSONWebToken {
     /// Signs a token with HS256.
     ///
     /// - Parameters:
-    /// - header: A JSON object with `HS256` as `alg`.
-    /// - claims: A JSON object.
+    ///   - header: A JSON object with `HS256` as `alg`.
+    ///   - claims: A JSON object.
     fileprivate init(header: [UInt8], claims: [UInt8], key: HMACSHA256Key) throws(CryptoError) {
         let signed = "\(Base64.encodeForURL(header)).\(Base64.encodeForURL(claims))"
         self.init(signed: signed, signature: try key.authenticate(Array(signed.utf8)))
@@ -88,14 +91,14 @@ extension JSONWebToken {
 }
 
 extension HMACSHA256Key {
-    /// Compares in constant time. Also `false` if there is no memory.
+    /// Compares signatures in constant time. Returns `false` also if memory is exhausted.
     fileprivate func isSignature(_ signature: [UInt8], of message: [UInt8]) -> Bool {
         guard let code = try? authenticate(message), code.count == signature.count else { return false }
         return CRYPTO_memcmp(code, signature, code.count) == 0
     }
 }
 
-/// The used members of a header (RFC 7515 §4.1).
+/// The members of a header that are used (RFC 7515 §4.1).
 private struct TokenHeader: Decodable {
     let algorithm: String
     let hasCriticalMembers: Bool
@@ -115,7 +118,7 @@ private struct TokenHeader: Decodable {
     }
 }
 
-/// The claims about validity and audience (RFC 7519 §4.1). Times may have fractions.
+/// The claims about validity and audience (RFC 7519 §4.1). Times may have fractions of a second.
 private struct TokenTimes: Decodable {
     let expiry: Double?
     let beginning: Double?

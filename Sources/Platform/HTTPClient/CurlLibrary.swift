@@ -4,22 +4,22 @@ import Glibc
 
 /// libcurl, loaded at first use and never unloaded. A daemon that sends no requests doesn't load it.
 ///
-/// `@unchecked Sendable` is safe because the pointers are constant after loading, and libcurl's functions may be called
-/// on any thread for different handles.
+/// `@unchecked Sendable` is safe because the pointers are constant after loading. Any thread may call libcurl's
+/// functions, as long as each handle is used by one thread at a time.
 struct CurlLibrary: @unchecked Sendable {
     private static let names = ["libcurl.so.4", "libcurl-gnutls.so.4"]
-    /// The oldest version with `CURLOPT_PROTOCOLS_STR`: 7.85.
+    /// The oldest supported version: 7.85, the first with `CURLOPT_PROTOCOLS_STR`.
     private static let oldestVersion: UInt32 = 0x07_55_00
 
     private static let loaded = Result<CurlLibrary, HTTPClientError> { () throws(HTTPClientError) in try CurlLibrary() }
 
-    /// Loads the library the first time, which takes some milliseconds.
+    /// Returns the library. The first call loads it, which takes some milliseconds.
     static func load() throws(HTTPClientError) -> CurlLibrary {
         try loaded.get()
     }
 
-    /// Whether the dynamic linker's cache lists the library. Loading it would take megabytes for the life of the
-    /// process.
+    /// Whether the dynamic linker's cache lists the library. The check doesn't load the library, which would take
+    /// megabytes until the process ends.
     static var isListed: Bool? {
         let descriptor = open("/etc/ld.so.cache", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -50,7 +50,7 @@ struct CurlLibrary: @unchecked Sendable {
         @convention(c) (UnsafeMutableRawPointer?, Int32, Int32, UnsafeMutablePointer<Int32>?) -> CURLMcode
     let multiInfoRead:
         @convention(c) (UnsafeMutableRawPointer?, UnsafeMutablePointer<Int32>?) -> UnsafeMutablePointer<CURLMsg>?
-    /// Variadic, so it is called through a C function.
+    /// A variadic function, so it is called through a function in C.
     let easySet: UnsafeMutableRawPointer
     let easyGet: UnsafeMutableRawPointer
     let multiSet: UnsafeMutableRawPointer
@@ -66,7 +66,7 @@ struct CurlLibrary: @unchecked Sendable {
             return symbol
         }
         func function<F>(_ name: String, as type: F.Type) throws(HTTPClientError) -> F {
-            // A pointer to a C function has the size of any other (POSIX, dlsym).
+            // A pointer to a C function has the same size as any other pointer (POSIX, dlsym).
             unsafeBitCast(try symbol(name), to: type)
         }
         let info = try function(
@@ -80,7 +80,8 @@ struct CurlLibrary: @unchecked Sendable {
         guard data.pointee.version_num >= Self.oldestVersion else {
             throw .libraryMissing("libcurl \(version) is too old: 7.85 or later is needed")
         }
-        // Once per process, before other calls. It also initialises OpenSSL, which may be initialised already.
+        // This must be called once per process, before other functions. It also initialises OpenSSL, which may be
+        // initialised already.
         guard initialise(Int(CCURL_GLOBAL_DEFAULT)) == CURLE_OK else {
             throw .libraryMissing("libcurl \(version) can't be initialised")
         }

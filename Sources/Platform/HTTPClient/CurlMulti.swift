@@ -1,10 +1,10 @@
 import CCurl
 import Dispatch
 
-/// libcurl's multi handle, driven by events: one ``SocketPoller`` watches its sockets, and one timer its timeouts.
-/// Confined to its queue.
+/// libcurl's multi handle, driven by events. One ``SocketPoller`` watches the sockets, and one timer the time limits.
+/// The object is used only on its queue.
 final class CurlMulti {
-    /// The number of handles kept for later requests.
+    /// The maximum number of unused handles that are kept for later requests.
     private static let idleHandles = 64
 
     private let library: CurlLibrary
@@ -17,11 +17,11 @@ final class CurlMulti {
         case sockets, timer
     }
 
-    /// nil if there is no memory or no descriptor.
+    /// Returns `nil` if memory or descriptors are exhausted.
     ///
     /// - Parameters:
-    /// - maxConnections: The number of idle connections kept, to all hosts together.
-    /// - wake: Called on `queue`. Call ``work(_:)`` then.
+    ///   - maxConnections: The maximum number of idle connections that are kept, to all hosts together.
+    ///   - wake: Called on `queue` when there is work. The caller then has to call ``work(_:)``.
     init?(
         library: CurlLibrary, maxConnectionsPerHost: Int, maxConnections: Int, queue: DispatchQueue,
         wake: @escaping @Sendable (Wake) -> Void
@@ -49,7 +49,7 @@ final class CurlMulti {
             },
             curl_multi_set_long(set, handle, CURLMOPT_PIPELINING, CCURLPIPE_MULTIPLEX),
             curl_multi_set_long(set, handle, CURLMOPT_MAX_CONCURRENT_STREAMS, 1000),
-            // By default libcurl keeps four times as many as there are requests in flight.
+            // The default would be four times the number of requests in flight.
             curl_multi_set_long(set, handle, CURLMOPT_MAXCONNECTS, maxConnections),
             curl_multi_set_long(set, handle, CURLMOPT_MAX_HOST_CONNECTIONS, maxConnectionsPerHost),
         ]
@@ -58,7 +58,7 @@ final class CurlMulti {
 
     deinit {
         timer.cancel()
-        // Callbacks while libcurl closes its sockets must not reach this object.
+        // While libcurl closes its sockets, its callbacks must not reach this object.
         _ = curl_multi_set_socket_callback(library.multiSet, handle, nil)
         _ = curl_multi_set_timer_callback(library.multiSet, handle, nil)
         for easy in idle { library.easyCleanup(easy) }
@@ -71,7 +71,7 @@ final class CurlMulti {
 
     // MARK: Transfers
 
-    /// Returns a handle for a request; give it back with `recycle`. nil without memory.
+    /// Returns a handle for a request, or `nil` if memory is exhausted. Return the handle with `recycle`.
     func makeHandle() -> UnsafeMutableRawPointer? {
         idle.popLast() ?? library.easyInit()
     }
@@ -81,7 +81,7 @@ final class CurlMulti {
         library.multiAdd(handle, easy) == CURLM_OK
     }
 
-    /// Takes back the handle of a request that has ended or must end. It may not have been added.
+    /// Takes back the handle of a request that has ended or has to end. The handle may not have been added yet.
     func recycle(_ easy: UnsafeMutableRawPointer) {
         _ = library.multiRemove(handle, easy)
         guard idle.count < Self.idleHandles else { return library.easyCleanup(easy) }
@@ -89,7 +89,7 @@ final class CurlMulti {
         idle.append(easy)
     }
 
-    /// Lets libcurl do all work that is possible now.
+    /// Lets libcurl do all the work that is possible now.
     ///
     /// - Returns: The transfers that have ended.
     func work(_ wake: Wake) -> [(easy: UnsafeMutableRawPointer, outcome: CURLcode)] {
@@ -113,13 +113,14 @@ final class CurlMulti {
         return ended
     }
 
-    /// An error here is also an error of single transfers, and is reported there.
+    /// Lets libcurl work on a socket. Errors of this call are ignored, because libcurl also reports them as errors of
+    /// the transfers.
     private func act(on socket: Int32, _ events: Int32) {
         var running: Int32 = 0
         _ = library.multiSocketAction(handle, socket, events, &running)
     }
 
-    // MARK: What libcurl asks for
+    // MARK: Requests of libcurl
 
     private func watch(_ socket: Int32, _ what: Int32) {
         let isKnown =

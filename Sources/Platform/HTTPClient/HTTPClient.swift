@@ -3,8 +3,8 @@ import CCurl
 
 /// Sends requests to other servers, many at a time, over persistent connections.
 ///
-/// libcurl is loaded at the first request. No thread waits: libcurl names the sockets to watch and is called when they
-/// are ready. Redirects aren't followed, and no proxy is used, whatever the environment says.
+/// libcurl is loaded when the first request is sent. No thread waits: libcurl names the sockets to watch, and is called
+/// when they are ready. Redirects aren't followed. No proxy is used, even if the environment names one.
 package actor HTTPClient {
     private nonisolated let executor = QueueExecutor(label: "http-client")
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -13,12 +13,12 @@ package actor HTTPClient {
     private var library: CurlLibrary?
     private var multi: CurlMulti?
     private var lastNumber = 0
-    /// The transfers in flight, by libcurl's handle.
+    /// The transfers in flight, by their handles.
     private var transfers: [UnsafeMutableRawPointer: Transfer] = [:]
-    /// The transfers in flight and waiting, by number.
+    /// The transfers in flight and the waiting ones, by their numbers. A waiting transfer has no handle.
     private var numbers: [Int: (transfer: Transfer, easy: UnsafeMutableRawPointer?)] = [:]
-    /// The numbers of the waiting requests, in order. Entries before `firstWaiting` are already taken. Cancelled
-    /// requests are still included.
+    /// The numbers of the waiting requests, in order. The entries before `firstWaiting` were already taken. Cancelled
+    /// requests are still in the list.
     private var waiting: [Int] = []
     private var firstWaiting = 0
     private var isShutDown = false
@@ -27,17 +27,17 @@ package actor HTTPClient {
         self.configuration = configuration
     }
 
-    /// Returns libcurl's version. Throws if it can't be used.
+    /// Returns libcurl's version. Throws if libcurl is missing or too old.
     package static func libraryVersion() throws(HTTPClientError) -> String {
         try CurlLibrary.load().version
     }
 
-    /// Whether the dynamic linker's list contains libcurl. Nothing is loaded. `nil` if there is no list.
+    /// Whether the dynamic linker's cache lists libcurl. Returns `nil` if there is no cache. The library isn't loaded.
     package static func isLibraryListed() -> Bool? {
         CurlLibrary.isListed
     }
 
-    /// Sends a request and returns the response, whatever its status.
+    /// Sends a request and returns the response, with any status.
     ///
     /// - Throws: ``HTTPClientError`` if there is no response.
     package func send(_ request: OutgoingRequest) async throws(HTTPClientError) -> OutgoingResponse {
@@ -70,7 +70,7 @@ package actor HTTPClient {
         }
         numbers[transfer.number] = (transfer, nil)
         if waiting.count >= 2 * configuration.maxWaiting {
-            // At least half of the numbers are cancelled or used.
+            // At least half of the numbers were taken or belong to cancelled requests.
             waiting = waiting[firstWaiting...].filter { numbers[$0] != nil }
             firstWaiting = 0
         }
@@ -144,7 +144,7 @@ package actor HTTPClient {
         transfer.finish(result)
     }
 
-    /// Takes the first waiting request that isn't cancelled.
+    /// Takes the first waiting request that wasn't cancelled.
     private func nextWaiting() -> Transfer? {
         while firstWaiting < waiting.count {
             let number = waiting[firstWaiting]

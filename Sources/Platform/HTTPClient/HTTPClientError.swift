@@ -1,6 +1,6 @@
-/// The reason why a request has no response. The server may have received the request.
+/// The reason why a request has no response. The server may nevertheless have received the request.
 package enum HTTPClientError: Error, Sendable, Hashable {
-    /// libcurl isn't installed or is too old. The text says which and what to do.
+    /// libcurl isn't installed or is too old. The text says which, and what to do.
     case libraryMissing(String)
     /// The URL is invalid, or its scheme is neither http nor https.
     case invalidURL

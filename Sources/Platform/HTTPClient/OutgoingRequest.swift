@@ -5,7 +5,7 @@ package struct OutgoingRequest: Sendable, Hashable {
     package var method: HTTPMethod
     /// An absolute `http` or `https` URL.
     package var url: String
-    /// Fields besides `Host`, `Content-Length` and `Accept`.
+    /// The header fields, without `Host`, `Content-Length` and `Accept`.
     package var headers: [HTTPField]
     package var body: [UInt8]
 
@@ -20,9 +20,9 @@ package struct OutgoingRequest: Sendable, Hashable {
 /// A server's response, which may be a redirect.
 package struct OutgoingResponse: Sendable, Hashable {
     package let status: Int
-    /// In order, with the names as received.
+    /// The header fields in order, with their names as received.
     package let headers: [HTTPField]
-    /// At most ``HTTPClient/Configuration/maxBodyBytes``. The rest wasn't read.
+    /// The first ``HTTPClient/Configuration/maxBodyBytes`` bytes of the body. The rest wasn't read.
     package let body: [UInt8]
 
     package init(status: Int, headers: [HTTPField] = [], body: [UInt8] = []) {
@@ -31,7 +31,7 @@ package struct OutgoingResponse: Sendable, Hashable {
         self.body = body
     }
 
-    /// Returns the first field of this name, ignoring case.
+    /// Returns the value of the first field with this name, ignoring case.
     package func header(_ name: String) -> String? {
         let name = name.lowercased()
         return headers.first { $0.name.lowercased() == name }?.value

@@ -1,6 +1,7 @@
 package import Wire
 
-/// The networks outside the public internet. A request to an address that a user supplied must not reach them.
+/// The networks outside the public internet. If a user supplied the address of a request, the request must not reach
+/// these networks.
 package enum PrivateNetworks {
     /// IANA's special-purpose addresses that aren't globally reachable (RFC 6890, as of RFC 8190), and multicast.
     private static let networks = [
@@ -11,8 +12,9 @@ package enum PrivateNetworks {
         "3fff::/20", "5f00::/16", "fc00::/7", "fe80::/10", "fec0::/10", "ff00::/8",
     ].compactMap { IPNetwork($0) }
 
-    /// An IPv4 address mapped into IPv6 counts as the IPv4 address. NAT64 and 6to4, which also contain one, are private
-    /// as a whole, as are the unused IPv4-compatible addresses (RFC 4291 §2.5.5.1).
+    /// Returns whether an address is in one of the networks. An IPv4 address mapped into IPv6 counts as the IPv4
+    /// address. NAT64 and 6to4 addresses also contain IPv4 addresses. They are all private, as are the unused
+    /// IPv4-compatible addresses (RFC 4291 §2.5.5.1).
     package static func contains(_ address: IPAddress) -> Bool {
         (address.high == 0 && !address.isIPv4) || networks.contains { $0.contains(address) }
     }

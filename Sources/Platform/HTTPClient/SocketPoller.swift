@@ -2,16 +2,17 @@ import CLinux
 import Dispatch
 import Glibc
 
-/// Watches any number of sockets with one epoll descriptor and one Dispatch source. Confined to its queue.
+/// Watches any number of sockets with one epoll descriptor and one Dispatch source. The object is used only on its
+/// queue.
 final class SocketPoller {
     private static let eventsPerWait = 64
 
     private let poller: Int32
     private let source: any DispatchSourceRead
 
-    /// nil if no descriptor is left.
+    /// Returns `nil` if the process has no descriptor left.
     ///
-    /// - Parameter handler: Called on `queue` repeatedly while a socket is ready.
+    /// - Parameter handler: Called on `queue` repeatedly, as long as a socket is ready.
     init?(queue: DispatchQueue, handler: @escaping @Sendable () -> Void) {
         let poller = epoll_create1(Int32(EPOLL_CLOEXEC))
         guard poller >= 0 else { return nil }
@@ -26,9 +27,9 @@ final class SocketPoller {
         source.cancel()
     }
 
-    /// Watches `socket` from now on, only for these events.
+    /// Watches `socket` for these events only, from now on.
     ///
-    /// - Returns: Whether the kernel accepts it.
+    /// - Returns: Whether the kernel accepts the socket.
     func watch(_ socket: Int32, read: Bool, write: Bool) -> Bool {
         let events = (read ? EPOLLIN.rawValue : 0) | (write ? EPOLLOUT.rawValue : 0)
         var event = epoll_event(events: events, data: epoll_data(fd: socket))
@@ -36,16 +37,17 @@ final class SocketPoller {
         return errno == EEXIST && epoll_ctl(poller, EPOLL_CTL_MOD, socket, &event) == 0
     }
 
-    /// Stops watching. A closed socket is dropped automatically.
+    /// Stops watching a socket. The kernel removes a closed socket by itself.
     func remove(_ socket: Int32) {
         var unused = epoll_event()
         _ = epoll_ctl(poller, EPOLL_CTL_DEL, socket, &unused)
     }
 
-    /// Returns the ready sockets. A hang-up or error counts as all events.
+    /// Returns the ready sockets. For a socket with a hang-up or an error, all events are set.
     func ready() -> [(socket: Int32, read: Bool, write: Bool, error: Bool)] {
         let events = [epoll_event](unsafeUninitializedCapacity: Self.eventsPerWait) { buffer, count in
-            // No wait, so no interruption. After an error nothing is ready, and the source calls again.
+            // The call doesn't wait, so no signal can interrupt it. If it fails, no socket counts as ready, and the
+            // source calls the handler again.
             count = Int(max(0, epoll_wait(poller, buffer.baseAddress, Int32(buffer.count), 0)))
         }
         return events.map { event in

@@ -2,7 +2,7 @@ import CCurl
 import Wire
 
 extension Transfer {
-    /// Sets libcurl's options.
+    /// Sets libcurl's options for this request.
     ///
     /// - Throws: ``HTTPClientError`` if an option is refused.
     func configure(
@@ -14,26 +14,27 @@ extension Transfer {
             if code != CURLE_OK, failure == nil { failure = code }
         }
         func set(_ option: CURLoption, _ value: Int) { check(curl_easy_set_long(setter, easy, option, value)) }
-        // libcurl copies the text.
+        // libcurl copies the text, so it needn't stay in memory.
         func set(_ option: CURLoption, _ text: String) { check(curl_easy_set_pointer(setter, easy, option, text)) }
 
         guard !request.url.utf8.contains(0) else { throw .invalidURL }
         set(CURLOPT_URL, request.url)
         set(CURLOPT_PROTOCOLS_STR, "http,https")
         set(CURLOPT_FOLLOWLOCATION, 0)
-        // No proxy from the environment either, because the connected address decides whether it is private.
+        // An empty text also disables a proxy from the environment. With a proxy, the check for private addresses would
+        // see only the proxy's address.
         set(CURLOPT_PROXY, "")
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_TCP_KEEPALIVE, 1)
-        // If a name lookup is abandoned, libcurl must not wait for its thread, which would delay all transfers. Ignored
-        // before 7.87.
+        // If a name lookup is abandoned, libcurl must not wait for the lookup's thread, because that would delay all
+        // transfers. Versions before 7.87 ignore this option.
         _ = curl_easy_set_long(setter, easy, CURLOPT_QUICK_EXIT, 1)
         set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds(configuration.connectTimeout))
         set(CURLOPT_TIMEOUT_MS, milliseconds(configuration.timeout))
         set(CURLOPT_SSLVERSION, CCURL_SSLVERSION_TLSv1_2)
         if let caFile = configuration.caFile { set(CURLOPT_CAINFO, caFile) }
         set(CURLOPT_HTTP_VERSION, CCURL_HTTP_VERSION_2TLS)
-        // Uses a stream of a connection being made instead of another connection.
+        // Waits for a connection that is being opened and uses a stream of it, instead of opening another connection.
         set(CURLOPT_PIPEWAIT, configuration.version == .http2 ? 1 : 0)
         set(CURLOPT_USERAGENT, configuration.agent)
 
@@ -73,13 +74,13 @@ extension Transfer {
     }
 
     private func addFields(_ library: CurlLibrary) throws(HTTPClientError) {
-        // Otherwise libcurl would set a content type, and ask before it sends large content.
+        // The empty field prevents `Expect: 100-continue`, which libcurl would send before large content.
         var lines = ["Expect:"]
         if !request.headers.contains(where: { $0.name.lowercased() == "content-type" }) {
             lines.append("Content-Type:")
         }
         for field in request.headers {
-            // For libcurl, "Name:" removes a field and "Name;" sends an empty one.
+            // In libcurl's list, "Name:" removes a field, and "Name;" sends an empty field.
             let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
             guard line.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
                 throw .failed("a field of the request contains a control character")

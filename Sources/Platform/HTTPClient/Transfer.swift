@@ -2,22 +2,23 @@ import CCurl
 import Glibc
 import Wire
 
-/// A request in flight. Confined to its client's queue. libcurl has a pointer to it while it is in a ``CurlMulti``.
+/// A request in flight. The object is used only on the client's queue. libcurl has a pointer to it as long as it is in
+/// a ``CurlMulti``.
 final class Transfer {
     typealias Continuation = CheckedContinuation<Result<OutgoingResponse, HTTPClientError>, Never>
 
-    /// The maximum size of a response's fields in bytes.
+    /// The maximum size of a response's header fields in bytes.
     private static let maxHeaderBytes = 65_536
-    /// Milliseconds after which a connection with unacknowledged data counts as broken. Otherwise the kernel would
-    /// retransmit for a quarter of an hour, with all new requests behind it.
+    /// The time in milliseconds after which a connection with unacknowledged data counts as broken. Otherwise the
+    /// kernel would send the data again for a quarter of an hour, and all new requests on the connection would wait.
     static let longestSilence: Int32 = 5000
 
     let request: OutgoingRequest
-    /// Identifies it in its client.
+    /// The request's number in its client.
     let number: Int
     private let configuration: HTTPClient.Configuration
     private var continuation: Continuation?
-    /// The request's fields, which libcurl reads until the transfer ends.
+    /// The request's header fields, which libcurl reads until the transfer ends.
     var fields: UnsafeMutablePointer<curl_slist>?
 
     private(set) var headers: [HTTPField] = []
@@ -47,16 +48,17 @@ final class Transfer {
         continuation = nil
     }
 
-    // MARK: What libcurl brings
+    // MARK: Data from libcurl
 
-    /// Handles a line of the response's head. An interim response (100, 103) is dropped.
+    /// Handles a line of the response's head. An interim response (status 100 or 103) is dropped.
     ///
-    /// - Returns: The number of bytes taken. Fewer end the transfer.
+    /// - Returns: The number of bytes taken. If it is less than all, libcurl ends the transfer.
     func received(headerLine line: UnsafeRawBufferPointer) -> Int {
         headerBytes += line.count
         guard headerBytes <= Self.maxHeaderBytes else { return 0 }
         let text = String(decoding: line, as: UTF8.self)
-        // Checked first, because a reason phrase may contain a colon. A field's name contains no slash.
+        // The status line is checked first, because its reason phrase may contain a colon. A field's name can't contain
+        // a slash.
         if text.hasPrefix("HTTP/") {
             headers = []
         } else if let colon = text.firstIndex(of: ":") {
@@ -66,7 +68,7 @@ final class Transfer {
         return line.count
     }
 
-    /// - Returns: The number of bytes taken. Fewer end the transfer.
+    /// - Returns: The number of bytes taken. If it is less than all, libcurl ends the transfer.
     func received(body bytes: UnsafeRawBufferPointer) -> Int {
         let room = configuration.maxBodyBytes - body.count
         body.append(contentsOf: bytes.prefix(room))
@@ -77,8 +79,8 @@ final class Transfer {
         return bytes.count
     }
 
-    /// Opens a socket for an address, unless the address is private and not permitted. It checks every connection, so a
-    /// name server can't circumvent it by changing its answer.
+    /// Opens a socket for an address, unless the address is private and private addresses aren't permitted. Every
+    /// connection is checked, so a name server can't circumvent the check by changing its answer.
     func openSocket(family: Int32, type: Int32, protocol number: Int32, address: UnsafeRawPointer?) -> Int32 {
         if !configuration.allowsPrivateAddresses {
             guard let address = address.flatMap({ Self.address(at: $0, family: family) }),
@@ -91,14 +93,14 @@ final class Transfer {
         let descriptor = socket(family, type | Int32(SOCK_CLOEXEC.rawValue), number)
         guard descriptor >= 0 else { return CCURL_SOCKET_BAD }
         var silence = Self.longestSilence
-        // If it is refused, broken connections are noticed later.
+        // If the kernel refuses this option, broken connections are only noticed later.
         _ = setsockopt(
             descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &silence, socklen_t(MemoryLayout.size(ofValue: silence)))
         return descriptor
     }
 
-    /// Returns the address in a `sockaddr_in` or `sockaddr_in6`, after family, port and (in the latter) flow
-    /// information.
+    /// Returns the address in a `sockaddr_in` or `sockaddr_in6`. It follows the family and the port, and in
+    /// `sockaddr_in6` also the flow information.
     private static func address(at pointer: UnsafeRawPointer, family: Int32) -> IPAddress? {
         switch family {
         case AF_INET:
@@ -137,7 +139,7 @@ final class Transfer {
 }
 
 extension Substring {
-    /// The text without surrounding white space (RFC 9110 §5.5).
+    /// The text without white space at its beginning and end (RFC 9110 §5.5).
     fileprivate var trimmed: Substring {
         let isBlank: (Character) -> Bool = { $0 == " " || $0 == "\t" || $0 == "\r" || $0 == "\n" || $0 == "\r\n" }
         guard let first = firstIndex(where: { !isBlank($0) }), let last = lastIndex(where: { !isBlank($0) }) else {

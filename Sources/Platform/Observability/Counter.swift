@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A number that only increases. Any thread.
+/// A number that only increases. Any thread may increase it.
 package final class Counter: Sendable {
     private let number = Atomic<Int>(0)
 
@@ -29,7 +29,8 @@ package struct CounterSet<Label: CaseIterable & RawRepresentable<String> & Hasha
         counters[label]?.value ?? 0
     }
 
-    /// Returns every case for ``MetricsText``, including those at zero, so that a rate is right from the first event.
+    /// Returns a sample of every case for ``MetricsText``. Cases without events are included as zero, because a rate
+    /// needs a value from before the first event.
     package func samples(label name: String) -> [MetricSample<Int>] {
         Label.allCases.map { MetricSample([name: $0.rawValue], value($0)) }
     }

@@ -1,8 +1,8 @@
-/// Counts observations by size, in Prometheus' form. A value: an event loop owns one, and copies are added.
+/// Counts observations by size, in Prometheus' form. A value: each event loop owns one, and a scrape adds up copies.
 package struct Histogram: Sendable, Equatable {
-    /// The inclusive upper bounds, ascending, without `+Inf`.
+    /// The upper bounds of the buckets, inclusive and ascending, without `+Inf`.
     package let bounds: [Double]
-    /// The number of observations per bucket, not cumulative; one more than the bounds.
+    /// The number of observations in each bucket, not cumulative. There is one more bucket than bounds.
     package private(set) var counts: [Int]
     package private(set) var sum = 0.0
 
@@ -11,7 +11,7 @@ package struct Histogram: Sendable, Equatable {
         counts = Array(repeating: 0, count: bounds.count + 1)
     }
 
-    /// Takes the counts of an atomic recorder that has buckets of its own.
+    /// Creates a histogram from the counts of an atomic recorder, which has its own buckets.
     package init(bounds: [Double], counts: [Int], sum: Double) {
         self.bounds = bounds
         self.counts = counts
@@ -20,13 +20,13 @@ package struct Histogram: Sendable, Equatable {
 
     package var count: Int { counts.reduce(0, +) }
 
-    /// O(bounds); there are about a dozen.
+    /// Adds an observation. The search is linear, because a histogram has only about a dozen bounds.
     package mutating func observe(_ value: Double) {
         counts[Self.bucket(of: value, in: bounds)] += 1
         sum += value
     }
 
-    /// Adds the observations of another histogram with the same bounds. Others are ignored.
+    /// Adds the observations of another histogram. Does nothing if the bounds differ.
     package mutating func add(_ other: Histogram) {
         assert(bounds == other.bounds)
         guard bounds == other.bounds else { return }
@@ -40,21 +40,21 @@ package struct Histogram: Sendable, Equatable {
 }
 
 extension Histogram {
-    /// Bounds for waits within the machine: 0.1 ms to 10 s.
+    /// The bounds for waits within the machine, from 0.1 ms to 10 s.
     package static let latencyBounds = [
         0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
     ]
-    /// For the lateness of reminders: fine around the promised 100 ms, coarse up to the lead and beyond.
+    /// The bounds for the lateness of reminders: fine around the promised 100 ms, and coarse up to the lead and beyond.
     package static let latenessBounds = [
         0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.25, 0.5, 1, 2, 5, 15, 60,
     ]
 }
 
-/// A histogram of durations that any thread may add to without waiting.
+/// A histogram of durations. Any thread may add to it without waiting.
 package final class SharedHistogram: Sendable {
     private let bounds: [Double]
     private let counts: [Counter]
-    /// Whole nanoseconds add up exactly, and an atomic holds centuries of them.
+    /// The sum in whole nanoseconds. Integers add up exactly, and 64 bits hold centuries.
     private let nanoseconds = Counter()
 
     package init(bounds: [Double]) {
@@ -62,7 +62,7 @@ package final class SharedHistogram: Sendable {
         counts = (0...bounds.count).map { _ in Counter() }
     }
 
-    /// Negative durations, after a clock was set back, count as zero.
+    /// Adds a duration. A negative duration, which may appear after the clock was set back, counts as zero.
     package func observe(_ duration: Duration) {
         let duration = max(duration, .zero)
         let (seconds, attoseconds) = duration.components
@@ -71,7 +71,7 @@ package final class SharedHistogram: Sendable {
         nanoseconds.add(Int(min(seconds, 1_000_000_000)) * 1_000_000_000 + Int(attoseconds / 1_000_000_000))
     }
 
-    /// The observations so far. An observation in progress may be in the counts and not yet in the sum.
+    /// A copy of the observations until now. An observation in progress may be in the counts but not yet in the sum.
     package var snapshot: Histogram {
         Histogram(bounds: bounds, counts: counts.map(\.value), sum: Double(nanoseconds.value) / 1e9)
     }

@@ -6,7 +6,8 @@ import Glibc
 /// log.info("reminder", ["task": .string(id), "device": .device(deviceId), "late_ms": .milliseconds(late)])
 /// ```
 ///
-/// Any thread; never blocks: the caller formats, and ``LogWriter`` writes. A disabled level evaluates nothing.
+/// Any thread may use the log, and no call blocks: the caller's thread formats a line, and ``LogWriter`` writes it. If
+/// a level is disabled, its arguments aren't evaluated.
 package struct Log: Sendable {
     package typealias Values = KeyValuePairs<String, LogValue>
 
@@ -15,8 +16,9 @@ package struct Log: Sendable {
     private let writer: LogWriter
 
     /// - Parameters:
-    /// - format: `nil` chooses text for a terminal and JSON otherwise.
-    /// - descriptor: Must stay open as long as the process. SIGPIPE must be ignored.
+    ///   - format: The format of the lines. `nil` chooses text for a terminal, and JSON otherwise.
+    ///   - descriptor: The descriptor to write to. It must stay open as long as the process runs. The process must
+    ///     ignore SIGPIPE.
     package init(level: LogLevel, format: LogFormat?, descriptor: Int32 = STDOUT_FILENO) {
         let isTerminal = isatty(descriptor) == 1
         self.init(
@@ -54,13 +56,14 @@ package struct Log: Sendable {
         writer.write(line.encode(level, event(), values(), at: .now()))
     }
 
-    /// Waits before the exit until everything is written, at most a second. Blocks; never call it on an event loop.
+    /// Waits until all lines are written, at most `patience`. This is for the exit of the process. It blocks, so never
+    /// call it on an event loop.
     @discardableResult
     package func flush(within patience: Duration = .seconds(1)) -> Bool {
         writer.flush(within: patience)
     }
 
-    /// https://no-color.org, and terminals without colours.
+    /// Whether the environment permits colours (https://no-color.org), and the terminal has them.
     private static var wantsColours: Bool {
         func variable(_ name: String) -> String {
             getenv(name).map { String(cString: $0) } ?? ""
@@ -85,17 +88,17 @@ package enum LogLevel: String, Sendable, CaseIterable, Comparable {
     package static func < (a: LogLevel, b: LogLevel) -> Bool { a.rank < b.rank }
 }
 
-/// A value of an event. Never a secret.
+/// A value of an event. It must never be a secret.
 package enum LogValue: Sendable, Equatable {
     case string(String)
     case int(Int)
     case double(Double)
     case bool(Bool)
 
-    /// Milliseconds with a fraction. The key should end with `_ms`.
+    /// A duration in milliseconds, with a fraction. The key should end with `_ms`.
     package static func milliseconds(_ duration: Duration) -> LogValue {
         let (seconds, attoseconds) = duration.components
-        // Whole microseconds; more digits are noise in a log.
+        // The value is rounded to whole microseconds, because more digits don't help in a log.
         return .double(Double(seconds) * 1e3 + Double(attoseconds / 1_000_000_000_000) / 1e3)
     }
 }

@@ -1,14 +1,14 @@
-/// Formats an event as one line. Pure: time in, bytes out.
+/// Formats an event as one line of bytes. It does no I/O and has no clock.
 ///
 /// ```
 /// text  08:59:00.012 info    reminder task=1C0A… late_ms=12 reason="said \"no\"\n"
 /// json  {"ts":"2026-11-22T08:59:00.012Z","level":"info","msg":"reminder","task":"1C0A…","late_ms":12}
 /// ```
 ///
-/// Whatever the values contain, the result is one line without terminal control sequences.
+/// The result is always one line without terminal control sequences, whatever the values contain.
 struct LogLine {
     let format: LogFormat
-    /// Whether levels have colours.
+    /// Whether the name of the level is coloured.
     let colours: Bool
 
     func encode(
@@ -56,7 +56,7 @@ struct LogLine {
         }
     }
 
-    /// The longest level's name and a space.
+    /// The width of the longest level's name and a space.
     private static let levelWidth = "warning ".utf8.count
 
     private static func colour(_ level: LogLevel) -> Int? {
@@ -111,18 +111,19 @@ struct LogLine {
         case .int(let number): line.append(contentsOf: String(number).utf8)
         case .bool(let bool): line.append(contentsOf: (bool ? "true" : "false").utf8)
         case .double(let number):
-            // JSON has no infinities (RFC 8259 §6).
+            // JSON can't express infinities and NaN (RFC 8259 §6).
             line.append(contentsOf: (number.isFinite ? String(number) : "null").utf8)
         }
     }
 
-    /// The maximum length of a text, which a peer may have chosen.
+    /// The maximum length of a text in Unicode scalars. The text may come from a peer.
     static let maxScalars = 1_024
 
-    /// Cut at ``maxScalars``. Escapes what RFC 8259 §7 requires, C1 controls, separators that some readers treat as
-    /// line ends, and invisible or direction-changing characters.
+    /// Appends a text, cut at ``maxScalars``. It escapes the characters that RFC 8259 §7 requires, C1 controls,
+    /// separators that some readers treat as line ends, and characters that are invisible or change the text's
+    /// direction.
     private static func appendEscaped(_ string: String, to line: inout [UInt8]) {
-        // The usual case.
+        // Usually the text needs no escape and is copied as a whole.
         let isWritten = string.utf8.withContiguousStorageIfAvailable { bytes in
             guard bytes.count <= maxScalars, bytes.allSatisfy(isPlain) else { return false }
             line.append(contentsOf: bytes)
@@ -152,7 +153,7 @@ struct LogLine {
         }
     }
 
-    /// Whether a byte needs no escape in ASCII.
+    /// Whether a byte is an ASCII character that needs no escape.
     private static func isPlain(_ byte: UInt8) -> Bool {
         byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
@@ -167,7 +168,7 @@ struct LogLine {
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F...0x9F: return true
-        // Most lines contain only these.
+        // Most lines contain only these characters.
         case 0x20..<0x7F: return false
         default:
             let category = scalar.properties.generalCategory

@@ -1,20 +1,20 @@
 import Glibc
 
-/// A wall-clock time to the millisecond, formatted as `2026-11-22T08:59:00.012Z` without a library.
+/// A wall-clock time with milliseconds, such as `2026-11-22T08:59:00.012Z`. It is formatted without a library.
 struct LogTimestamp: Sendable, Equatable {
     let seconds: Int64
-    /// 0 ..< 1,000,000,000
+    /// The nanoseconds within the second: 0 ..< 1,000,000,000.
     let nanoseconds: Int64
 
     static func now() -> LogTimestamp {
         var time = timespec()
-        // CLOCK_REALTIME always exists. If it failed, the line would say 1970.
+        // CLOCK_REALTIME always exists. If the call failed, the line would have a time of 1970.
         clock_gettime(CLOCK_REALTIME, &time)
         return LogTimestamp(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec))
     }
 
     func appendDate(to line: inout [UInt8]) {
-        // Converts days to a date by eras of 400 years that begin on 1 March, so that the leap day is the last of a
+        // Converts days to a date, with eras of 400 years that begin on 1 March. The leap day is then the last day of a
         // year.
         let days = Self.floorDivide(seconds, 86_400) + 719_468
         let era = Self.floorDivide(days, 146_097)

@@ -4,22 +4,23 @@ import Glibc
 
 /// Writes lines to a descriptor on its own queue, so that a full pipe or slow disk never blocks the caller.
 ///
-/// The waiting lines are bounded. Beyond the bound lines are dropped, and the next written line says how many. A
-/// failing descriptor (closed pipe, full disk) loses only the lines; it is tried again with the next.
+/// The number of waiting bytes is bounded. Further lines are dropped, and the next written line says how many. If the
+/// descriptor fails (closed pipe, full disk), only the present lines are lost: the next lines are tried again.
 package final class LogWriter: Sendable {
     /// The maximum number of waiting bytes: several thousand lines.
     static let maxWaitingBytes = 1_048_576
     /// The maximum size of one write.
     private static let batchBytes = 65_536
-    /// How long a write waits for a non-blocking descriptor.
+    /// The time in milliseconds that a write waits for a non-blocking descriptor.
     private static let patienceMilliseconds: Int32 = 1_000
 
     private struct Waiting {
         var lines: [UInt8] = []
-        /// Bytes of lines that are being written.
+        /// The number of bytes that are being written.
         var bytesUnderWay = 0
         var droppedLines = 0
-        /// Whether the queue is scheduled to write. A burst then costs few system calls and thread switches.
+        /// Whether the queue is already scheduled to write. A burst of lines then causes few system calls and thread
+        /// switches.
         var isAwaited = false
     }
 
@@ -30,16 +31,17 @@ package final class LogWriter: Sendable {
     private let noteDropped: @Sendable (Int) -> [UInt8]
 
     /// - Parameters:
-    /// - descriptor: Must stay open; the caller owns it. The process must ignore SIGPIPE.
-    /// - limit: The maximum number of waiting bytes.
-    /// - noteDropped: Makes the line that reports the number of dropped lines.
+    ///   - descriptor: The descriptor to write to. The caller owns it and keeps it open. The process must ignore
+    ///     SIGPIPE.
+    ///   - limit: The maximum number of waiting bytes.
+    ///   - noteDropped: Returns the line that reports the number of dropped lines.
     init(descriptor: Int32, limit: Int = maxWaitingBytes, noteDropped: @escaping @Sendable (Int) -> [UInt8]) {
         self.descriptor = descriptor
         self.limit = limit
         self.noteDropped = noteDropped
     }
 
-    /// Takes a line with its newline. Any thread; never waits for the descriptor.
+    /// Takes a line with its newline. Any thread may call it. It never waits for the descriptor.
     func write(_ line: [UInt8]) {
         let isFirst = waiting.withLock { waiting in
             guard waiting.bytesUnderWay + waiting.lines.count + line.count <= limit else {
@@ -53,7 +55,8 @@ package final class LogWriter: Sendable {
         if isFirst { queue.async { [self] in empty() } }
     }
 
-    /// Waits until earlier lines are written, at most for `patience`. For the exit, not for event loops.
+    /// Waits until earlier lines are written, at most `patience`. This is for the exit of the process, not for event
+    /// loops.
     ///
     /// - Returns: Whether everything was written in time.
     package func flush(within patience: Duration = .seconds(1)) -> Bool {
@@ -77,7 +80,8 @@ package final class LogWriter: Sendable {
         let lost = writeOut(lines)
         waiting.withLock { waiting in
             waiting.bytesUnderWay = 0
-            // The report is the last of the lines. If it is lost, its number must be reported again.
+            // The report of dropped lines is the last of `lines`. If the report is lost, the number must be reported
+            // again.
             waiting.droppedLines += lost > 0 && noted > 0 ? lost - 1 + noted : lost
         }
     }

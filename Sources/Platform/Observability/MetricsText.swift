@@ -13,12 +13,12 @@ package struct MetricsText: Sendable {
         counter(name, help, [MetricSample([:], value)])
     }
 
-    /// Appends a family with one line for each set of labels; nothing for an empty family.
+    /// Appends a family with one line for each sample. Appends nothing if there are no samples.
     package mutating func counter(_ name: String, _ help: String, _ samples: [MetricSample<Int>]) {
         family(name, "counter", help, samples.map { MetricSample($0.labels, String($0.value)) })
     }
 
-    /// Writes a counter of seconds.
+    /// Appends a counter of seconds.
     package mutating func counter(_ name: String, _ help: String, seconds: Double) {
         family(name, "counter", help, [MetricSample([:], Self.number(seconds))])
     }
@@ -88,7 +88,7 @@ package struct MetricsText: Sendable {
         bytes.append(UInt8(ascii: "\n"))
     }
 
-    /// Escapes backslashes and line feeds; quotation marks only in labels.
+    /// Escapes backslashes and line feeds. Quotation marks are escaped only in labels.
     private mutating func escape(_ text: String, quotes: Bool) {
         for byte in text.utf8 {
             switch byte {
@@ -100,7 +100,7 @@ package struct MetricsText: Sendable {
         }
     }
 
-    /// Formats whole numbers without a fraction, and others as Go's ParseFloat reads them.
+    /// Formats a number so that Go's ParseFloat can read it. Whole numbers have no fraction.
     private static func number(_ value: Double) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value > 0 ? "+Inf" : "-Inf" }
@@ -109,7 +109,8 @@ package struct MetricsText: Sendable {
     }
 }
 
-/// One line of a family: `MetricSample(["state": "idle"], 3)`. Labels have few values and never contain an id.
+/// One line of a family, such as `MetricSample(["state": "idle"], 3)`. A label has only a few values and never contains
+/// an id.
 package struct MetricSample<Value: Sendable>: Sendable {
     package let labels: KeyValuePairs<String, String>
     package let value: Value

@@ -1,20 +1,20 @@
 import Glibc
 
-/// The kernel's figures of the process, under Prometheus' conventional names.
+/// The kernel's numbers about the process, under Prometheus' conventional names.
 package struct ProcessMetrics: Sendable, Equatable {
     package var cpuSeconds: Double
     package var residentBytes: Double
     package var virtualBytes: Double
     package var threads: Double
-    /// Since the epoch.
+    /// The time at which the process started, in seconds since 1970.
     package var startSeconds: Double
     package var openDescriptors: Double?
     package var maxDescriptors: Double?
 
-    /// Reads `/proc`, which takes some tens of microseconds. Before Linux 6.2 it counts the descriptors, two
-    /// microseconds each.
+    /// Reads `/proc`, which takes some tens of microseconds. Before Linux 6.2 it also counts the open descriptors,
+    /// which takes two microseconds each.
     ///
-    /// `nil` if there is no `/proc`.
+    /// Returns `nil` if there is no `/proc`.
     package static func current() -> ProcessMetrics? {
         guard let stat = ProcFile.read("/proc/self/stat"), let system = ProcFile.read("/proc/stat"),
             var metrics = ProcessMetrics(
@@ -29,11 +29,11 @@ package struct ProcessMetrics: Sendable, Equatable {
         return metrics
     }
 
-    /// proc(5), `/proc/[pid]/stat`: the command in parentheses may contain anything, so fields are counted from its
-    /// end.
+    /// Parses `/proc/[pid]/stat` (proc(5)). The command in parentheses may contain any characters, so fields are
+    /// counted from the end of the command.
     package init?(stat: String, bootSeconds: Double, ticksPerSecond: Double, pageBytes: Double) {
         guard ticksPerSecond > 0, let end = stat.lastIndex(of: ")") else { return nil }
-        // The first field after the command is field 3, the state.
+        // The first field after the command is number 3, the state.
         let fields = stat[stat.index(after: end)...].split(whereSeparator: \.isWhitespace)
         func field(_ number: Int) -> Double? {
             fields.indices.contains(number - 3) ? Double(fields[number - 3]) : nil
@@ -68,10 +68,11 @@ package struct ProcessMetrics: Sendable, Equatable {
 
 /// Reads the kernel's small text files.
 enum ProcFile {
-    /// `/proc/stat` has a line for each interrupt and core before the lines that are needed.
+    /// The maximum size of a file in bytes. `/proc/stat` has a line for each interrupt and each core before the lines
+    /// that are needed.
     private static let maxBytes = 262_144
 
-    /// Returns the whole file; `nil` if it can't be read or is larger than 256 KiB.
+    /// Returns the whole file, or `nil` if it can't be read or is larger than 256 KiB.
     static func read(_ path: String) -> String? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -95,14 +96,14 @@ enum ProcFile {
     static func openDescriptors() -> Int? {
         let directory = "/proc/self/fd"
         var status = stat()
-        // Since Linux 6.2 the size of the directory is the number. Before, and in other implementations of /proc, it is
-        // 0.
+        // Since Linux 6.2, the size of the directory is the number of descriptors. In earlier versions, and in other
+        // implementations of /proc, the size is 0.
         if stat(directory, &status) == 0, status.st_size > 0 { return Int(status.st_size) }
-        // ".", ".." and the descriptor that reads.
+        // The three other entries are ".", ".." and the descriptor that reads the directory.
         return entries(directory).map { max(0, $0 - 3) }
     }
 
-    /// Returns the number of entries in a directory, including itself and its parent.
+    /// Returns the number of entries in a directory, including `.` and `..`.
     static func entries(_ path: String) -> Int? {
         guard let directory = opendir(path) else { return nil }
         defer { closedir(directory) }

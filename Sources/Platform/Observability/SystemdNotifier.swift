@@ -1,27 +1,29 @@
 package import Basics
 import Glibc
 
-/// Notifies systemd of the service's state (`Type=notify`), with one datagram each to `$NOTIFY_SOCKET`, sd_notify(3).
+/// Notifies systemd of the service's state (`Type=notify`). Each notification is a datagram to `$NOTIFY_SOCKET`,
+/// sd_notify(3).
 ///
-/// It does nothing without the variable. The variable is removed from the environment at start, so that no child
-/// process can use it. Any thread. A datagram that can't be sent at once is lost; nothing depends on it.
+/// It does nothing without the variable. The variable is removed from the environment at the start, so that no child
+/// process can use it. Any thread may notify. A datagram that can't be sent at once is lost, and nothing depends on it.
 package struct SystemdNotifier: Sendable {
     private let path: String?
 
-    /// - Parameter socket: ``Configuration/notifySocket``: a path, or `@name` in the abstract name space. Others are
-    ///   ignored, as in sd_notify.
+    /// - Parameter socket: ``Configuration/notifySocket``: a path, or `@name` in the abstract name space. Other values
+    ///   are ignored, as in sd_notify.
     package init(socket: String?) {
         path = socket.flatMap { $0.hasPrefix("/") || $0.hasPrefix("@") ? $0 : nil }
     }
 
-    /// Reports that the daemon is ready: migrated and listening.
+    /// Reports that the daemon is ready: its schema is migrated, and it is listening.
     package func ready(status: String) {
         send("READY=1\nSTATUS=\(Self.oneLine(status))")
     }
 
-    /// Reports that settings are being reloaded; ``ready(status:)`` follows.
+    /// Reports that settings are being reloaded. ``ready(status:)`` has to follow.
     ///
-    /// - Parameter now: Of the monotonic clock. It tells systemd that the next readiness belongs to this reload.
+    /// - Parameter now: The present time of the monotonic clock. With it, systemd knows that the next readiness belongs
+    ///   to this reload.
     package func reloading(at now: MonotonicTime) {
         send("RELOADING=1\nMONOTONIC_USEC=\(now.nanoseconds / 1000)\nSTATUS=reloading")
     }
@@ -31,7 +33,7 @@ package struct SystemdNotifier: Sendable {
         send("STOPPING=1\nSTATUS=draining")
     }
 
-    /// Reports that the daemon works. systemd restarts a unit with `WatchdogSec=` that doesn't report for that long.
+    /// Reports that the daemon works. If a unit with `WatchdogSec=` doesn't report for that time, systemd restarts it.
     package func alive() {
         send("WATCHDOG=1")
     }
@@ -41,7 +43,7 @@ package struct SystemdNotifier: Sendable {
         send("STATUS=\(Self.oneLine(text))")
     }
 
-    /// A second line would be another assignment.
+    /// Returns the text on one line, because a second line would count as another assignment.
     private static func oneLine(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.map { $0 == "\n" ? " " : $0 }))
     }
@@ -53,7 +55,7 @@ package struct SystemdNotifier: Sendable {
         var name = Array(path.utf8)
         let isAbstract = name.first == UInt8(ascii: "@")
         if isAbstract { name[0] = 0 }
-        // unix(7): an abstract name has the length of the address; a path ends with NUL.
+        // An abstract name takes the length of the address, and a path ends with NUL (unix(7)).
         let capacity = MemoryLayout.size(ofValue: address.sun_path)
         guard name.count <= (isAbstract ? capacity : capacity - 1) else { return }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }

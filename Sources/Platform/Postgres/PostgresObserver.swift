@@ -1,4 +1,5 @@
-/// Receives the events of a client, for logs and metrics. Called on the pool's queue; must not block.
+/// Receives the events of a client, for logs and metrics. The methods are called on the pool's queue and must not
+/// block.
 package protocol PostgresObserver: Sendable {
     /// Reports a query that ended after `duration`, including the wait for a connection.
     func query(name: String, duration: Duration, outcome: PostgresQueryOutcome)
@@ -8,7 +9,7 @@ package protocol PostgresObserver: Sendable {
 package enum PostgresQueryOutcome: Sendable, Equatable {
     case succeeded
     case failed(PostgresError.Kind)
-    /// The calling task was cancelled.
+    /// The caller's task was cancelled.
     case cancelled
 }
 
@@ -22,14 +23,14 @@ package enum PostgresConnectionEvent: Sendable, Equatable {
 
 /// The counts of a pool at one moment.
 package struct PostgresPoolCounts: Sendable, Equatable {
-    /// Open connections.
+    /// The number of open connections.
     package var connections = 0
-    /// Connections being opened.
+    /// The number of connections that are being opened.
     package var connecting = 0
-    /// Closed connections that the server hasn't ended yet.
+    /// The number of connections that the pool has closed and the server hasn't ended yet.
     package var ending = 0
-    /// Queries that were sent and not answered.
+    /// The number of queries that were sent and not answered yet.
     package var inFlight = 0
-    /// Queries waiting for a connection.
+    /// The number of queries that wait for a connection.
     package var waiting = 0
 }

@@ -1,6 +1,6 @@
 package import Wire
 
-/// An error that a handler throws to refuse a request: the status, a code for programs, a sentence for people.
+/// An error that a handler throws to refuse a request. It has a status, a code for programs, and a sentence for people.
 ///
 /// The body has Vapor's form with a code: `{"error": true, "code": "has_partner", "reason": "…"}`.
 package struct Abort: Error, Sendable {
@@ -9,12 +9,12 @@ package struct Abort: Error, Sendable {
     package let code: String
     /// A sentence for people.
     package let reason: String
-    /// Fields of the response, such as `Retry-After`.
+    /// Further header fields of the response, such as `Retry-After`.
     package let headers: [HTTPField]
     /// Further members of the body, after `reason`.
     package let details: [(name: String, value: String)]
 
-    /// - Parameter code: `nil` uses the status's own phrase: `method_not_allowed`.
+    /// - Parameter code: The code for programs. `nil` uses the status's own phrase, such as `method_not_allowed`.
     package init(
         _ status: HTTPStatus, code: String? = nil, reason: String, headers: [HTTPField] = [],
         details: [(name: String, value: String)] = []

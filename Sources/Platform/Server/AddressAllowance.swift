@@ -1,4 +1,4 @@
-/// An action whose rate is limited per address. The table keeps a separate rate for each.
+/// An action whose rate is limited per address. The table has a separate rate for each action.
 package enum LimitedAction: Int, Sendable, CaseIterable {
     /// A new connection.
     case connection
@@ -6,21 +6,21 @@ package enum LimitedAction: Int, Sendable, CaseIterable {
     case upgrade
     /// Any other request.
     case request
-    /// A request with an unsafe method (RFC 9110 §9.2.1). It counts as a request too.
+    /// A request with an unsafe method (RFC 9110 §9.2.1). It also counts as a request.
     case write
     /// A write that stores something for a long time.
     case registration
-    /// Taking a name that others see, so that one address can't take all names. Routes charge it themselves, see
-    /// ``Request/wait(for:times:)``.
+    /// Taking a name that other users see. The limit prevents one address from taking all names. Routes charge this
+    /// action themselves, see ``Request/wait(for:times:)``.
     case naming
-    /// Sending a message that is stored. Handlers charge it themselves, see ``Request/wait(for:times:)`` and
+    /// Sending a message that is stored. Handlers charge this action themselves, see ``Request/wait(for:times:)`` and
     /// ``WebSocket/admits(_:times:)``.
     case message
 }
 
 /// The limits of one address.
 package struct AddressAllowance: Sendable {
-    /// The number of open connections; 0 sets no limit.
+    /// The maximum number of open connections; 0 sets no limit.
     package var maxConnections = 0
     package var connections = RateLimit.none
     package var upgrades = RateLimit.none
@@ -30,7 +30,7 @@ package struct AddressAllowance: Sendable {
     package var names = RateLimit.none
     package var messages = RateLimit.none
 
-    /// No limits.
+    /// Creates an allowance without limits.
     package init() {}
 
     package init(_ limits: ServerLimits) {
@@ -59,7 +59,7 @@ package struct AddressAllowance: Sendable {
         }
     }
 
-    /// Returns the limits of `count` addresses together.
+    /// Returns the limits that `count` addresses have together.
     func times(_ count: Int) -> AddressAllowance {
         var sum = self
         sum.maxConnections *= count

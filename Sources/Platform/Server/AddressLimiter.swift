@@ -3,31 +3,36 @@ import Glibc
 import Synchronization
 package import Wire
 
-/// The open connections and the rates of each address: one table for all event loops.
+/// The open connections and the rates of each address, in one table for all event loops.
 ///
 /// ```
-/// network ─ keyed hash ─► bucket of 8 slots:  │ occupant: tag, connections │ paid for connections │ … upgrades │ … requests │ … writes │ … registrations │ … names │ … messages │
+/// network ─ keyed hash ─► bucket of 8 slots
+/// slot: │ occupant: tag, connections │ paid for connections │ … upgrades │ … requests │ … │ … messages │
 /// ```
 ///
-/// An IPv4 address has one slot, an IPv6 address one for each ``AddressScope``. An action is charged in all of them,
-/// the narrowest first, so that a refused address uses up nothing of its neighbours' limits.
+/// An IPv4 address has one slot. An IPv6 address has one slot for each ``AddressScope``. An action is charged in all
+/// slots, the narrowest first. A refused address therefore uses nothing of its neighbours' limits.
 ///
-/// The loops share one table, because an address's connections are spread over all loops and move when they become
-/// WebSockets. Behind a proxy the address is known only where the request is parsed. A table per loop would multiply
-/// the limit by the number of loops, and a table on one loop would need a message for each check. The slots are
-/// therefore atomic words, and calls come from any thread. There is no lock: a slot's tag and its connections are one
-/// word, changed together. A slot with connections is never given to another address, so that counts stay right. If two
-/// loops touch the same rate at once, they may treat a forgotten address as new.
+/// The loops share one table for three reasons. First, the connections of an address are spread over all loops, and
+/// they move when they become WebSockets. Behind a proxy, the address is known only where the request is parsed.
+/// Second, with a table per loop, the limit would be multiplied by the number of loops. Third, a table on one loop
+/// would need a message for each check.
 ///
-/// The table is bounded: in a full bucket, the least recently active address without connections is dropped. If all
-/// have connections, the new address isn't counted.
+/// The slots are atomic words, so any thread may call the methods, and there is no lock. A slot's tag and its number of
+/// connections are one word and change together. A slot with connections is never given to another address, so the
+/// number stays correct. If two loops change the same rate at once, the table may treat an address as new.
+///
+/// The table is bounded. If a bucket is full, the address that was active the longest time ago and has no connections
+/// is dropped. If all addresses have connections, the new one isn't counted.
 package final class AddressLimiter: @unchecked Sendable {
-    // Sendable is safe: the memory is accessed only through atomic words, and freed with the last reference.
+    // `@unchecked Sendable` is safe because the memory is accessed only through atomic words, and freed with the last
+    // reference.
 
-    /// The position and tag of a network. The hash has a new key in each run, so that no client can aim at a bucket.
+    /// The position and the tag of a network. The hash has a new key in each run, so that a client can't choose
+    /// addresses that fill one bucket.
     private struct Key {
         let bucket: Int
-        /// 32 bits, not zero. Two networks of a bucket share a tag once in 500 million.
+        /// A tag of 32 bits, never zero. The chance that two networks of a bucket share a tag is 1 in 500 million.
         let tag: UInt64
 
         init(_ scope: AddressScope, of address: IPAddress, buckets: Int) {
@@ -53,11 +58,13 @@ package final class AddressLimiter: @unchecked Sendable {
     }
 
     private static let slotsPerBucket = 8
-    /// The occupant (tag in the upper half, connections in the lower; zero for a free slot), then the time until which
-    /// it has paid for each ``LimitedAction``.
+    /// The number of words in a slot. The first word has the tag in its upper half and the number of connections in its
+    /// lower half; it is zero in a free slot. One word for each ``LimitedAction`` follows: the time until which the
+    /// network has paid for it.
     private static let wordsPerSlot = 1 + LimitedAction.allCases.count
     private static let countMask: UInt64 = 0xFFFF_FFFF
-    /// The number of attempts to change a word that other loops change too. After them the address isn't counted.
+    /// The maximum number of attempts to change a word that other loops change too. After that, the address isn't
+    /// counted.
     private static let attempts = 8
 
     private let words: UnsafeMutablePointer<Atomic<UInt64>>?
@@ -66,13 +73,13 @@ package final class AddressLimiter: @unchecked Sendable {
     private let allowances: [AddressAllowance]
 
     /// - Parameters:
-    /// - allowance: The limits of one address.
-    /// - capacity: The maximum number of networks, rounded up to a multiple of eight; 64 bytes each.
+    ///   - allowance: The limits of one address.
+    ///   - capacity: The maximum number of networks, rounded up to a multiple of eight. Each takes 64 bytes.
     package init(_ allowance: AddressAllowance, capacity: Int = 65_536) {
         allowances = AddressScope.allCases.map { allowance.times($0.allowances) }
         buckets = max(1, (capacity + Self.slotsPerBucket - 1) / Self.slotsPerBucket)
-        // A large allocation comes directly from the system, zeroed, page by page on first use. An atomic word has the
-        // layout of its value, so zeros are valid. Without memory there are no limits.
+        // A large allocation comes from the kernel, which provides zeroed pages when they are first used. An atomic
+        // word has the layout of its value, so zeros are valid. If memory is exhausted, there are no limits.
         let count = buckets * Self.slotsPerBucket * Self.wordsPerSlot
         words = calloc(count, MemoryLayout<Atomic<UInt64>>.stride)?.bindMemory(
             to: Atomic<UInt64>.self, capacity: count)
@@ -84,12 +91,12 @@ package final class AddressLimiter: @unchecked Sendable {
 
     // MARK: Connections
 
-    /// Counts a connection of `address` for the lifetime of the permit. A refusal allocates nothing.
+    /// Counts a connection of `address` as long as the permit exists. A refusal allocates nothing.
     ///
     /// - Parameters:
-    /// - address: An ``IPAddress/subscriber``.
-    /// - isNew: Whether it is charged as a new connection. A proxy's connection that starts to count for another client
-    ///   isn't.
+    ///   - address: An ``IPAddress/subscriber``.
+    ///   - isNew: Whether to charge a new connection. It is `false` if a proxy's open connection starts to count for
+    ///     another client.
     package func open(
         _ address: IPAddress, isNew: Bool = true, at now: MonotonicTime
     ) -> Result<ConnectionPermit, Refusal> {
@@ -97,7 +104,7 @@ package final class AddressLimiter: @unchecked Sendable {
         for scope in AddressScope.scopes(of: address) {
             switch count(address, in: scope) {
             case .at(let slot):
-                // From here on the slot belongs to this network until it is closed.
+                // The slot now has a connection, so it belongs to this network until the permit is closed.
                 slots[scope] = slot
             case .oneTooMany:
                 close(slots)
@@ -129,7 +136,7 @@ package final class AddressLimiter: @unchecked Sendable {
         return .tableFull
     }
 
-    /// Ends a permit.
+    /// Takes the connection of a permit out of the count.
     func close(_ slots: ConnectionPermit.Slots) {
         guard let words else { return }
         for scope in AddressScope.allCases {
@@ -155,7 +162,7 @@ package final class AddressLimiter: @unchecked Sendable {
         return true
     }
 
-    /// Takes back what was charged for actions that weren't performed.
+    /// Returns the charge for actions that weren't performed.
     func giveBack(_ action: LimitedAction, times count: Int, at slots: ConnectionPermit.Slots) {
         guard let words, count > 0 else { return }
         for scope in AddressScope.allCases {
@@ -164,13 +171,13 @@ package final class AddressLimiter: @unchecked Sendable {
             let word = words + slot * Self.wordsPerSlot + 1 + action.rawValue
             for _ in 0..<Self.attempts {
                 let paid = word.pointee.load(ordering: .relaxed)
-                // An instant in the past counts like now.
+                // If the result is in the past, it means the same as the present time.
                 if Self.exchange(paid, for: paid > cost ? paid - cost : 0, in: word.pointee) { break }
             }
         }
     }
 
-    /// Returns the maximum number of seconds that a refused address must wait, if it requests nothing else.
+    /// Returns the maximum number of seconds that a refused address must wait, if it sends no other requests.
     func seconds(for action: LimitedAction, times count: Int) -> Int {
         allowances[AddressScope.subscriber.rawValue].rate(of: action).seconds(for: count)
     }
@@ -187,13 +194,13 @@ package final class AddressLimiter: @unchecked Sendable {
     }
 
     private static func exchange(_ old: UInt64, for new: UInt64, in word: borrowing Atomic<UInt64>) -> Bool {
-        // Relaxed, because no other memory depends on the word.
+        // The relaxed order is enough, because no other memory depends on the word.
         word.compareExchange(expected: old, desired: new, ordering: .relaxed).exchanged
     }
 
     // MARK: Slots
 
-    /// Returns the slot of a network, and assigns one if it has none. O(8).
+    /// Returns the slot of a network. If it has none, assigns one. Takes O(8) steps.
     private func slot(of key: Key) -> Int? {
         guard let words else { return nil }
         let bucket = key.bucket * Self.slotsPerBucket..<(key.bucket + 1) * Self.slotsPerBucket
@@ -214,7 +221,7 @@ package final class AddressLimiter: @unchecked Sendable {
         return nil
     }
 
-    /// The latest time that it has paid for, for any action, tells which slot was used last.
+    /// Returns the latest time until which the slot has paid for any action. It shows which slot was used last.
     private func paidUntil(in slot: Int) -> UInt64 {
         guard let words else { return 0 }
         var latest: UInt64 = 0

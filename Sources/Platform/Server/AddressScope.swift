@@ -1,11 +1,12 @@
 import Wire
 
-/// The networks that an address is counted by: an IPv4 address by itself, an IPv6 address by three networks.
+/// The networks by which an address is counted: only itself for an IPv4 address, and three networks for an IPv6
+/// address.
 ///
-/// A host chooses the last 64 bits of its address freely, so the smallest unit is a /64. But providers give whole
-/// networks to one customer: a /56 to a home, a /48 to a company or to anyone with a free tunnel. Its 65,536 /64 would
-/// have as many times the limits, so the wider networks have limits too. These are larger, because several people may
-/// share them.
+/// A host can choose the last 64 bits of its address freely, so the smallest unit is a /64. But providers give larger
+/// networks to one customer: a /56 to a home, and a /48 to a company or to anyone with a free tunnel. Each of the
+/// 65,536 /64 in a /48 would have its own limits. The larger networks therefore have limits too. These limits are
+/// higher, because several people may share such a network.
 enum AddressScope: Int, CaseIterable {
     /// An IPv4 address, or an IPv6 network of 64 bits.
     case subscriber
@@ -14,7 +15,7 @@ enum AddressScope: Int, CaseIterable {
     /// An IPv6 network of 48 bits.
     case site
 
-    /// The number of addresses whose limits it has.
+    /// The limits of the scope, as a multiple of the limits of one address.
     var allowances: Int {
         switch self {
         case .subscriber: 1
@@ -31,7 +32,7 @@ enum AddressScope: Int, CaseIterable {
         address.isIPv4 ? ofIPv4 : ofIPv6
     }
 
-    /// Returns the scope's bits of an ``IPAddress/subscriber``.
+    /// Returns the network of this scope that contains an ``IPAddress/subscriber``.
     func network(of address: IPAddress) -> IPAddress {
         switch self {
         case .subscriber: address

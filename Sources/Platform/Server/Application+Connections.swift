@@ -12,7 +12,8 @@ extension Application {
         return sum
     }
 
-    /// Calls `show` with the connections of all loops, some at a time. It collects the next ones after `show` returns.
+    /// Calls `show` with the connections of all loops, a part at a time. The next part is collected after `show`
+    /// returns.
     package func connections(_ show: ([ConnectionRecord]) async throws -> Void) async rethrows {
         try await visit([ConnectionRecord]()) { records, connection in
             if !connection.isEnding { records.append(connection.record) }
@@ -34,8 +35,8 @@ extension Application {
         return count
     }
 
-    /// Closes the connections for which `isMeant` returns `true`. A WebSocket's handler may send a last message before
-    /// the close frame.
+    /// Closes the connections for which `isMeant` returns `true`, and returns them. A WebSocket's handler may send a
+    /// last message before the close frame.
     package func endConnections(where isMeant: @Sendable (ConnectionRecord) -> Bool) async -> [ConnectionRecord] {
         var all: [ConnectionRecord] = []
         await visit([ConnectionRecord]()) { ended, connection in
@@ -51,12 +52,12 @@ extension Application {
         return all
     }
 
-    /// Visits the loops one after the other, a bounded number of descriptors per turn.
+    /// Visits all connections, loop by loop. Each turn of a loop visits a bounded number of descriptors.
     ///
     /// - Parameters:
-    /// - initial: The value that the first turn starts with.
-    /// - found: Receives the value of a turn, and returns the one that the next turn starts with. A growing list should
-    ///   stay outside the turns, because each of them copies the value.
+    ///   - initial: The value that the first turn starts with.
+    ///   - found: Receives the value of a turn, and returns the value that the next turn starts with. Each turn copies
+    ///     this value, so a growing list should be kept outside of it.
     private func visit<Found: Sendable>(
         _ initial: Found, _ look: @Sendable (inout Found, OpenConnection) -> Void,
         found settle: (Found) async throws -> Found
@@ -80,20 +81,20 @@ extension Application {
 
     private static let descriptorsPerTurn = 2_000
 
-    /// Stops accepting connections, and makes every response the last of its connection. WebSockets and streams stay
-    /// until ``endSome(_:keeping:)``.
+    /// Stops accepting connections. Every response becomes the last one of its connection. WebSockets and streams stay
+    /// open until ``endSome(_:keeping:)``.
     ///
-    /// - Parameter kept: The audience whose listeners stay open, such as monitoring.
+    /// - Parameter kept: The audience whose listening sockets stay open, such as monitoring.
     package func beginDrain(keeping kept: Audience) async {
         isDraining = true
         await loops[0].run { self.server(on: $0).stopListening(keeping: kept) }
         for loop in loops { await loop.run { self.server(on: $0).isStopping = true } }
     }
 
-    /// Closes up to `count` connections, in the same way as ``drain(within:)`` closes all.
+    /// Closes up to `count` connections, in the same way as ``drain(within:)`` closes all connections.
     ///
-    /// - Returns: The number of remaining connections, some of which may be closing. Connections of kept listeners
-    ///   aren't included.
+    /// - Returns: The number of remaining connections, some of which may be closing. Connections of listening sockets
+    ///   that stay open aren't included.
     package func endSome(_ count: Int, keeping kept: Audience) async -> Int {
         var left = 0
         await visit((budget: count, left: 0)) { sum, connection in
@@ -110,7 +111,7 @@ extension Application {
     }
 }
 
-/// A socket with a handler. On its loop.
+/// An open socket with its handler. It is used on its loop.
 private struct OpenConnection {
     let socket: StreamSocket
     private let handler: Handler
@@ -121,7 +122,8 @@ private struct OpenConnection {
         case handshake
     }
 
-    /// `nil` if it has sent everything and lingers.
+    /// Returns `nil` if the socket has no handler any more, because it has sent everything and only waits for the
+    /// peer's end.
     init?(_ socket: StreamSocket) {
         self.socket = socket
         switch socket.handler {
@@ -150,7 +152,8 @@ private struct OpenConnection {
         }
     }
 
-    /// The peer's address, or the one that a trusted proxy named. Limits keep only the network of an IPv6 address.
+    /// The peer's address, or the client's address that a trusted proxy named. For IPv6, the permit has only the
+    /// network.
     private var address: IPAddress? {
         let own = socket.peerAddress.map(IPAddress.init)
         guard let counted = (socket.companion as? ConnectionPermit)?.address, own?.subscriber != counted else {
@@ -159,7 +162,7 @@ private struct OpenConnection {
         return counted
     }
 
-    /// Whether it must be told to end. Other connections end by themselves, after their response or timeout.
+    /// Whether the server must close the connection. Other connections end after their response or timeout.
     var isServed: Bool {
         switch handler {
         case .http(let connection):
@@ -172,7 +175,7 @@ private struct OpenConnection {
         }
     }
 
-    /// Whether it was told to end and waits for its peer.
+    /// Whether the server has begun to close the connection and waits for the peer.
     var isEnding: Bool {
         if case .webSocket(let webSocket) = handler { !webSocket.isOpen } else { false }
     }

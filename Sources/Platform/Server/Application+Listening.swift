@@ -2,8 +2,8 @@ package import Sockets
 
 /// Listening sockets and TLS.
 extension Application {
-    /// Checks that the endpoints are free, and leaves them free. Until ``listen(on:)`` clients are refused, so that a
-    /// proxy uses another server meanwhile.
+    /// Checks that the endpoints are free, and leaves them free. Until ``listen(on:)`` clients are refused, so a proxy
+    /// can use another server meanwhile.
     ///
     /// - Throws: ``SocketError`` of the first endpoint that can't be bound.
     package static func checkEndpoints(_ endpoints: [ServerEndpoint]) throws(SocketError) {
@@ -18,7 +18,8 @@ extension Application {
     /// - Throws: ``SocketError``. In that case no endpoint is listening.
     package func listen(on endpoints: [ServerEndpoint]) async throws -> [ServerEndpoint] {
         for loop in loops { await loop.start() }
-        // All or none: if one fails, the sockets bound before it are closed when they are freed.
+        // Either all endpoints listen or none: if one fails, the sockets that were bound before are freed, which closes
+        // them.
         return try await loops[0].run { reactor in
             let listeners = try endpoints.map { try ListeningSocket($0.address) }
             let server = self.server(on: reactor)
@@ -37,7 +38,7 @@ extension Application {
         }
     }
 
-    /// Uses another certificate for new connections. Open connections keep theirs.
+    /// Uses another certificate for new connections. Open connections keep the earlier one.
     package func replaceTLS(_ context: TLSContext) async {
         for loop in loops {
             await loop.run { self.server(on: $0).tls = context }

@@ -8,7 +8,7 @@ import Synchronization
 /// ListeningSocket ─► connections, dealt to the loops in turn ─► HTTPConnection ─► Responder ─► handlers
 /// ```
 ///
-/// Its life: ``init(on:limits:edge:tls:responder:)``, ``listen(on:)``, ``drain(within:)``, ``stop()``.
+/// The order of calls is ``init(on:limits:edge:tls:responder:)``, ``listen(on:)``, ``drain(within:)``, ``stop()``.
 package final class Application: Sendable {
     package let limits: ServerLimits
     package let edge: EdgePolicy
@@ -19,17 +19,18 @@ package final class Application: Sendable {
     private let openSockets: SocketCount
     let firstTLSContext: TLSContext?
     private let hasBegunDrain = Atomic<Bool>(false)
-    /// The monotonic time of the next report of a refused host, in nanoseconds. Anybody can ask for any host.
+    /// The monotonic time in nanoseconds before which no further refused host is reported. Reports are limited because
+    /// any client can send any host name.
     private let hostReportDue = Atomic<UInt64>(0)
 
-    /// Makes a server, which listens after ``listen(on:)``.
+    /// Makes a server. It accepts connections after ``listen(on:)``.
     ///
     /// - Parameters:
-    /// - group: The event loops of its connections. The server starts and stops them.
-    /// - limits: The limits of its peers.
-    /// - edge: The rules for proxies, host names and origins.
-    /// - tls: The certificate of its TLS endpoints, until ``replaceTLS(_:)``.
-    /// - responder: The handler of its requests.
+    ///   - group: The event loops of the server's connections. The server starts and stops them.
+    ///   - limits: The limits of the server's peers.
+    ///   - edge: The rules for proxies, host names and origins.
+    ///   - tls: The certificate of the TLS endpoints, until ``replaceTLS(_:)``.
+    ///   - responder: The handler of the requests.
     package init(
         on group: EventLoopGroup, limits: ServerLimits, edge: EdgePolicy = EdgePolicy(),
         tls: TLSContext? = nil, responder: Responder
@@ -43,7 +44,7 @@ package final class Application: Sendable {
         openSockets = group.openSockets
     }
 
-    /// Returns whether a refused host may be reported now: once a minute, on all loops together.
+    /// Returns whether a refused host may be reported now. All loops together report one host per minute.
     func mayReportRefusedHost(at now: MonotonicTime) -> Bool {
         let due = hostReportDue.load(ordering: .relaxed)
         guard now.nanoseconds >= due else { return false }
@@ -51,17 +52,17 @@ package final class Application: Sendable {
         return hostReportDue.compareExchange(expected: due, desired: next, ordering: .relaxed).exchanged
     }
 
-    /// The number of open connections of every kind. From any thread.
+    /// The number of open connections of every kind. Any thread may read it.
     package var openConnections: Int { openSockets.current }
 
-    /// Whether it has stopped accepting connections. From any thread.
+    /// Whether the server has stopped accepting connections. Any thread may read it.
     package internal(set) var isDraining: Bool {
         get { hasBegunDrain.load(ordering: .relaxed) }
         set { hasBegunDrain.store(newValue, ordering: .relaxed) }
     }
 
-    /// Ends the server's connections gracefully: it accepts no new ones, closes WebSockets with 1001, ends streams, and
-    /// answers the current requests.
+    /// Ends the server's connections gracefully. The server accepts no new connections, closes WebSockets with code
+    /// 1001, ends streams, and answers the current requests.
     ///
     /// - Returns: Whether all connections ended within `limit`.
     @discardableResult
@@ -76,24 +77,24 @@ package final class Application: Sendable {
         return await openSockets.waitUntilZero(within: limit)
     }
 
-    /// Stops at once. Remaining connections are closed.
+    /// Stops at once, and closes the remaining connections.
     package func stop() async {
         for loop in loops { await loop.stop() }
     }
 
     // MARK: For the connections
 
-    /// Returns the server's state on a loop. On that loop.
+    /// Returns the server's state on a loop. Must be called on that loop.
     package func server(on reactor: Reactor) -> ServerShard {
         key.value(on: reactor) { ServerShard(self, on: loops[reactor.index]) }
     }
 
-    /// Returns the loop that a route requires; `nil` if it requires none, or there is only one loop.
+    /// Returns the loop that a route requires. Returns `nil` if the route requires none, or if there is only one loop.
     func loop(_ index: @autoclosure () -> Int?) -> EventLoop? {
         guard loops.count > 1 else { return nil }
         return index().map { loops[Int($0.magnitude % UInt(loops.count))] }
     }
 
-    /// Whether the last accepted connection, which is already counted, exceeds the limit.
+    /// Whether there are too many connections. The connection that was accepted last is already counted.
     var isFull: Bool { openConnections > limits.maxConnections }
 }

@@ -1,19 +1,21 @@
 package import Basics
 package import Wire
 
-/// A connection's count in the ``AddressLimiter``. The count is reduced when the permit is freed.
+/// One connection in the counts of the ``AddressLimiter``. When the permit is freed, the connection isn't counted any
+/// more.
 ///
-/// The socket holds it as its ``StreamSocket/companion``. Whatever happens to the connection (an upgrade, a change of
-/// loops, lingering), it counts exactly as long as its descriptor is open.
+/// The socket holds the permit as its ``StreamSocket/companion``. The connection therefore counts exactly as long as
+/// its descriptor is open, even after an upgrade, a move to another loop, or while it lingers.
 package final class ConnectionPermit: Sendable {
     /// The counted address.
     package let address: IPAddress
-    /// The same for tasks that work for the client.
+    /// The address as the requester of the tasks that work for this client.
     package let requester: Requester
     private let limiter: AddressLimiter
     private let slots: Slots
 
-    /// The table's slot for each ``AddressScope``; `nil` if the table had no space or the address has no such scope.
+    /// The slot in the table for each ``AddressScope``. A slot is `nil` if the table had no space, or if the address
+    /// doesn't have this scope.
     struct Slots: Sendable {
         private var subscriber, home, site: Int32
 
@@ -56,18 +58,18 @@ package final class ConnectionPermit: Sendable {
         AddressScope.scopes(of: address).last?.network(of: address) ?? address
     }
 
-    /// Charges the action `count` times, and returns whether the limits of the address permit it. The slots are known
-    /// and reserved, so there is no lookup: it takes about ten nanoseconds and allocates nothing.
+    /// Charges the action `count` times, and returns whether the limits of the address permit it. The slots are already
+    /// known and reserved, so this takes about ten nanoseconds and allocates nothing.
     package func admits(_ action: LimitedAction, times count: Int = 1, at now: MonotonicTime) -> Bool {
         limiter.pay(for: action, times: count, at: slots, now)
     }
 
-    /// See ``Request/giveBack(_:times:)``.
+    /// Returns a charge, see ``Request/giveBack(_:times:)``.
     func giveBack(_ action: LimitedAction, times count: Int) {
         limiter.giveBack(action, times: count, at: slots)
     }
 
-    /// See ``Request/wait(for:times:)``.
+    /// Charges an action, see ``Request/wait(for:times:)``.
     package func wait(for action: LimitedAction, times count: Int, at now: MonotonicTime) -> Int? {
         admits(action, times: count, at: now) ? nil : limiter.seconds(for: action, times: count)
     }

@@ -1,32 +1,32 @@
 package import Wire
 
-/// A connection as operators see it: its kind, owner and address, without content.
+/// A connection in the form that operators see: its kind, owner and address, without content.
 package struct ConnectionRecord: Sendable {
     package enum Kind: String, Sendable {
-        /// It has not completed its PROXY header or TLS handshake.
+        /// The PROXY header or the TLS handshake isn't complete yet.
         case handshake
         case http, stream, websocket
     }
 
-    /// Unique among open connections; see `StreamSocket.inode`.
+    /// A number that is unique among open connections, see `StreamSocket.inode`.
     package let id: UInt64
     package let kind: Kind
-    /// `nil` for a Unix socket.
+    /// The peer's address, or `nil` for a Unix socket.
     package let address: IPAddress?
     package let facts: ConnectionFacts
-    /// The number of bytes that the peer hasn't taken.
+    /// The number of bytes that wait because the peer hasn't taken them.
     package let unsentBytes: Int
 }
 
 /// Information about a connection from its handler.
 package struct ConnectionFacts: Sendable {
-    /// The purpose, in one word.
+    /// The connection's purpose, in one word.
     package var purpose: String?
     /// The owner's name, as the client gave it.
     package var owner: String?
-    /// The room that it is in.
+    /// The room that the connection is in.
     package var place: String?
-    /// The owner's identity in that place, such as a task.
+    /// The owner's identity in that room, such as a task.
     package var role: String?
 
     package init(_ purpose: String? = nil, owner: String? = nil, place: String? = nil, role: String? = nil) {

@@ -1,11 +1,11 @@
 import Sockets
 import Wire
 
-/// The bytes of responses, to requests and to invalid input.
+/// Sends responses, to requests and to invalid input.
 extension HTTPConnection {
-    /// - Parameter isLast: Whether the connection ends after it, whatever the request says.
+    /// - Parameter isLast: Whether the connection ends after this response, even if the request wants to keep it.
     func answer(_ response: Response, to head: HTTPRequestHead, isLast: Bool = false) {
-        // HTTP/1.0 has no chunks: a stream ends with the connection.
+        // HTTP/1.0 has no chunked coding, so a stream ends with the connection.
         let isDelimited = head.version == .http11 || !response.isStream || head.method == .head
         let keepsAlive = head.isKeepAlive && isDelimited && !isLast && !server.isStopping
         server.counters.responses[response.status.code, default: 0] += 1
@@ -31,9 +31,10 @@ extension HTTPConnection {
         answer(Response(refusal), to: head)
     }
 
-    /// Answers bytes that aren't a valid request, and ends the connection, because the next request's beginning isn't known.
+    /// Answers bytes that aren't a valid request. The connection then ends, because the beginning of the next request
+    /// is unknown.
     ///
-    /// - Parameter origin: The `Origin` of a head that was refused.
+    /// - Parameter origin: The field `Origin` of the request that was refused.
     func refuse(_ abort: Abort, origin: String? = nil) {
         server.counters.responses[abort.status.code, default: 0] += 1
         let response = Response(abort)

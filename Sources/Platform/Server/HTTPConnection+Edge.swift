@@ -4,9 +4,9 @@ import Wire
 
 /// The checks before a request is routed: limits, host name and origin.
 extension HTTPConnection {
-    /// Counts the connection for the request's client. Behind a proxy that may change with each request.
+    /// Counts the connection for the client of the request. Behind a proxy, the client may change with each request.
     ///
-    /// - Returns: The refusal if that address has too many connections.
+    /// - Returns: The refusal if the client's address has too many connections.
     func refusalOfAddress(_ head: HTTPRequestHead) -> Abort? {
         guard peer.isProxy, let cause = server.count(&peer, for: head, on: socket) else { return nil }
         let reason =
@@ -18,7 +18,7 @@ extension HTTPConnection {
     }
 
     /// Returns the refusal of a request whose address exceeds its rates, before the handler runs. Requests for
-    /// WebSockets have a rate of their own, so that an app that retries its room can still fetch its schedule.
+    /// WebSockets have a separate rate. An app that often retries to enter its room can then still fetch its schedule.
     func refusalOfPace(_ head: HTTPRequestHead, _ match: Router.Match) -> Response? {
         guard let permit = peer.permit else { return nil }
         var registers = false
@@ -44,8 +44,9 @@ extension HTTPConnection {
         return nil
     }
 
-    /// Answers a request that exceeds a rate. After too many such responses in a row, the connection is closed, and new
-    /// connections have a rate too. A proxy's connection stays open, because other clients share it.
+    /// Answers a request that exceeds a rate. After 32 such responses in a row, the connection is closed. This slows
+    /// the client down, because new connections are also limited. A proxy's connection stays open, because other
+    /// clients share it.
     func refusePace(_ refusal: Response, to head: HTTPRequestHead) {
         if !peer.isProxy { refusalsInARow &+= 1 }
         answer(refusal, to: head, isLast: refusalsInARow >= Self.patienceWithHaste)
@@ -61,7 +62,8 @@ extension HTTPConnection {
             reason: "This address sends requests that change something, such as POST and DELETE, too fast.",
             headers: retryAfter))
 
-    /// The next registration is admitted after a day's share of time.
+    /// Returns the refusal of a registration that exceeds the daily limit. `Retry-After` is the time in which one
+    /// registration becomes free.
     private static func registersTooMuch(_ perDay: Int) -> Response {
         let seconds = 86_400 / max(1, perDay) + 1
         return Response(
@@ -71,7 +73,8 @@ extension HTTPConnection {
                 headers: [HTTPField("Retry-After", "\(seconds)")]))
     }
 
-    /// Returns the refusal of a WebSocket request that exceeds the rate, before another loop or the database is asked.
+    /// Returns the refusal of a WebSocket request that exceeds the rate. This is checked before another loop or the
+    /// database is asked.
     func refusalOfUpgrade(_ head: HTTPRequestHead) -> Abort? {
         if let permit = peer.permit, !permit.admits(.upgrade, at: socket.reactor.now) {
             server.counters.rateLimitedUpgrades += 1
@@ -88,8 +91,8 @@ extension HTTPConnection {
             reason: "RFC 6455 §10.2: pages of this origin must not open a WebSocket here.")
     }
 
-    /// Returns the refusal of a request that a foreign page sent and that could change something. Any page may send
-    /// such a request, and CORS protects only the response.
+    /// Returns the refusal of a request that a page of another origin sent and that could change something. Any page
+    /// may send such a request, because CORS protects only the response.
     func refusalOfWrite(_ head: HTTPRequestHead) -> Abort? {
         guard !head.method.isSafe, !server.application.edge.allowedOrigins.admit(head) else { return nil }
         server.counters.crossOriginWrites += 1
@@ -98,7 +101,7 @@ extension HTTPConnection {
             reason: "Pages of this origin must not change anything on this server.")
     }
 
-    /// Returns the refusal of a request for another server's name.
+    /// Returns the refusal of a request for a host name that this server doesn't have.
     func refusalOfHost(_ head: HTTPRequestHead, _ match: Router.Match) -> Abort? {
         guard !server.application.edge.allowedHosts.admit(head) else { return nil }
         if case .found(let route, _) = match, route.answersAnyHost { return nil }
@@ -110,10 +113,10 @@ extension HTTPConnection {
         )
     }
 
-    /// With a rate of at least one per second, the next request is admitted within a second.
+    /// The header field for rates of at least one per second: the next request is admitted within a second.
     private static var retryAfter: [HTTPField] { [HTTPField("Retry-After", "1")] }
 
-    /// Returns the refusal of content in a coding that no route reads (RFC 9110 §15.5.16), such as gzip.
+    /// Returns the refusal of content in a coding that isn't accepted, such as gzip (RFC 9110 §15.5.16).
     func refusalOfCoding(_ head: HTTPRequestHead) -> Abort? {
         let codings = head.headers.values("Content-Encoding").map { $0.lowercased() }
         let accepted = server.application.edge.contentCodings.union(["", "identity"])
@@ -134,19 +137,20 @@ extension HTTPConnection {
         return [
             HTTPField("Access-Control-Allow-Methods", methods),
             HTTPField("Access-Control-Allow-Headers", server.application.edge.allowedRequestFields),
-            // Two hours: the maximum of all browsers.
+            // Two hours is the longest time that all browsers accept.
             HTTPField("Access-Control-Max-Age", "7200"),
         ]
     }
 }
 
 extension ResponseWriter {
-    /// Names the pages that may read the response. Credentials are never allowed, because no route uses them.
+    /// Adds the field that names the pages that may read the response. Credentials are never allowed, because no route
+    /// uses them.
     mutating func share(_ head: HTTPRequestHead, with origins: AllowedOrigins) {
         share(origins.sharing(head), with: origins)
     }
 
-    /// Does so for the value of an `Origin` field.
+    /// Adds the same field, for the value of an `Origin` field.
     mutating func share(origin: String?, with origins: AllowedOrigins) {
         share(origins.sharing(origin: origin), with: origins)
     }

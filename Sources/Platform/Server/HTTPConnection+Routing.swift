@@ -2,7 +2,7 @@ import Basics
 import Sockets
 import Wire
 
-/// The path from a complete request to its response: a refusal, or its route's handler.
+/// The way from a complete request to its response: a refusal, or the handler of its route.
 extension HTTPConnection {
     func complete(rest input: inout UnsafeRawBufferPointer) {
         guard let (head, content) = state.takeRequest() else { return }
@@ -53,7 +53,8 @@ extension HTTPConnection {
             if let refusal = refusalOfUpgrade(request.head) {
                 return answer(refusal, to: request.head)
             }
-            // Bytes that the peer sent after its handshake move along, to the other loop or to the WebSocket.
+            // The peer may already have sent bytes after its request. They are kept for the other loop or for the
+            // WebSocket.
             keep(input)
             input = UnsafeRawBufferPointer(start: nil, count: 0)
             if let target = server.application.loop(route.affinity(request)), target.index != server.loop.index {
@@ -64,14 +65,15 @@ extension HTTPConnection {
         }
     }
 
-    /// Runs `work` in a task. Back on the loop, passes its result to `then` if the connection still exists.
+    /// Runs `work` in a task. When it has ended, calls `then` with the result on the loop, if the connection still
+    /// exists.
     func awaitAnswer<Result: Sendable>(
         _ work: @escaping @Sendable () async -> Result,
         then: @escaping @Sendable (HTTPConnection, Result) -> Void
     ) {
         let ticket = server.ticket(for: self)
         state = .awaiting(ticket)
-        // The handler has its own time limits.
+        // The connection has no deadline meanwhile, because the handler has its own time limits.
         socket.deadline = .distantFuture
         let (loop, application, requester) = (server.loop, server.application, peer.permit?.requester)
         Task(executorPreference: application.responder.executor) {

@@ -4,8 +4,8 @@ import Wire
 
 /// Responses with streamed content.
 extension HTTPConnection {
-    /// The maximum number of bytes kept that a stream's reader sends meanwhile, enough for one or two pipelined
-    /// requests.
+    /// The maximum number of bytes that are kept if the peer sends during a stream. They suffice for one or two
+    /// pipelined requests.
     static var streamBacklogBytes: Int { 4 * 1024 }
 
     func stream(
@@ -28,7 +28,7 @@ extension HTTPConnection {
         if socket.peerEnded || backlog.count > Self.streamBacklogBytes { abandonStream() }
     }
 
-    /// Ends a stream whose reader has gone, or sends more than is kept.
+    /// Ends a stream because its peer has gone, or has sent more bytes than are kept.
     func abandonStream() {
         endStream(isReported: true)
         socket.close()

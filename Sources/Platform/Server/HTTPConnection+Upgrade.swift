@@ -1,9 +1,10 @@
 import Sockets
 import Wire
 
-/// The upgrade of a request to a WebSocket: first the loop, then the admission, then the handshake.
+/// The upgrade of a request to a WebSocket. First the loop is chosen, then the request is admitted, and then the
+/// handshake is sent.
 extension HTTPConnection {
-    /// Moves the connection to the loop of the request's room, before anything else is decided.
+    /// Moves the connection to the loop of the request's room, before the request is admitted.
     func move(_ request: Request, _ route: WebSocketRoute, to target: EventLoop) {
         let unread = backlog
         backlog = []

@@ -11,9 +11,10 @@ import Wire
 ///                                                          └─ WebSocket ─► another handler takes the socket
 /// ```
 ///
-/// One request is answered at a time. Pipelined bytes wait in a bounded buffer, then in the kernel.
+/// One request is answered at a time. Bytes of later requests wait in a bounded buffer. When it is full, they wait in
+/// the kernel.
 ///
-/// ``HTTPConnectionState`` is a value that decides, and has the table of states.
+/// ``HTTPConnectionState`` is the value that decides. Its documentation has the table of states.
 final class HTTPConnection: StreamSocketHandler {
     typealias State = HTTPConnectionState<ServerShard.Ticket, ResponseStream>
 
@@ -22,10 +23,10 @@ final class HTTPConnection: StreamSocketHandler {
     var peer: HTTPPeer
     private var parser: HTTPRequestParser
     var state = State.idle(since: .connection)
-    /// Bytes that arrived while a request was being answered.
+    /// Bytes that arrived while the connection was answering a request.
     var backlog: [UInt8] = []
     private var isParsing = false
-    /// The number of consecutive requests that exceeded a rate.
+    /// The number of requests in a row that exceeded a rate.
     var refusalsInARow: UInt8 = 0
 
     var limits: ServerLimits { server.application.limits }
@@ -49,7 +50,7 @@ final class HTTPConnection: StreamSocketHandler {
         proceed()
     }
 
-    /// Keeps bytes until the current request is answered. When the buffer is full, the kernel keeps the rest.
+    /// Keeps bytes until the current request is answered. When the buffer is full, further bytes stay in the kernel.
     func keep(_ bytes: UnsafeRawBufferPointer) {
         if case .streaming = state, backlog.count + bytes.count > Self.streamBacklogBytes { return abandonStream() }
         backlog.append(contentsOf: bytes)
@@ -61,8 +62,8 @@ final class HTTPConnection: StreamSocketHandler {
         isParsing = true
         defer { isParsing = false }
         do throws(HTTPParseError) {
-            // Stops before the next request while a response is pending or not taken, so that a peer can't cause more
-            // responses than it takes.
+            // The loop stops before the next request while a response is pending or the peer hasn't taken enough. A
+            // peer therefore can't cause more responses than it takes.
             while state.isReading, let event = try parser.next(&input) {
                 switch event {
                 case .head(let head): begin(head)
@@ -78,13 +79,13 @@ final class HTTPConnection: StreamSocketHandler {
         limit(by: state.parsed(isInHead: parser.position == .inHead))
     }
 
-    /// Sets the deadline to this limit from now.
+    /// Sets the deadline to the present time plus this limit.
     private func limit(by limit: TimeLimit?) {
         guard let limit else { return }
         socket.deadline = socket.reactor.now + limits[limit]
     }
 
-    /// Continues after a response, with kept bytes or new ones.
+    /// Continues after a response, with kept bytes or with new bytes.
     func proceed() {
         guard !isParsing else { return }
         while state.isReading {
@@ -98,7 +99,8 @@ final class HTTPConnection: StreamSocketHandler {
 
     private func begin(_ head: HTTPRequestHead) {
         limit(by: state.began(head))
-        // The peer waits for `100 Continue` (RFC 9110 §10.1.1). The parser has already refused a length over the limit.
+        // The peer waits for `100 Continue` (RFC 9110 §10.1.1). The parser has already refused content that is too
+        // long.
         if head.expectsContinue {
             socket.enqueue(SharedBytes(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)))
         }
@@ -117,19 +119,19 @@ final class HTTPConnection: StreamSocketHandler {
         }
     }
 
-    /// Ends the connection in any state, for an operator.
+    /// Ends the connection in any state, because an operator wants it.
     func endForOperator() {
         if case .streaming = state { serverStops(socket) }
         if case .idle = state { end() } else { socket.close() }
     }
 
-    /// Ends the connection after the last response was enqueued.
+    /// Ends the connection after its last response was enqueued.
     func end() {
         state = .over
         socket.finish(sending: limits.writeTimeout)
     }
 
-    /// Waits for the next request or the rest of it.
+    /// Waits for the next request, or for the rest of the present one.
     private func awaitMore() {
         switch state.waits(peerHasEnded: socket.peerEnded, serverStops: server.isStopping) {
         case .end: end()
@@ -153,7 +155,7 @@ final class HTTPConnection: StreamSocketHandler {
         if state.isReading {
             awaitMore()
         } else if case .streaming = state {
-            // The reader of a stream needn't send anything; its FIN means that it has gone.
+            // The reader of a stream has nothing to send, so its FIN means that it has gone.
             abandonStream()
         }
     }

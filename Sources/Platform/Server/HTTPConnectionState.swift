@@ -21,10 +21,9 @@ import Wire
 /// | draining  | the peer took everything    | idle                              | write                       |
 /// | over      |                             |                                   | write                       |
 /// ```
-///
 /// - Parameters:
-/// - Ticket: Represents the task that will respond.
-/// - Stream: Writes a streamed response.
+///   - Ticket: The type that represents the task that will respond.
+///   - Stream: The type that writes a streamed response.
 enum HTTPConnectionState<Ticket, Stream> {
     /// The connection waits for the next request.
     case idle(since: HTTPConnectionPause)
@@ -32,17 +31,17 @@ enum HTTPConnectionState<Ticket, Stream> {
     case inHead(since: HTTPConnectionPause)
     /// The head and this part of the content have arrived.
     case inBody(HTTPRequestHead, [UInt8])
-    /// The request is complete. No turn of the loop ends in this state.
+    /// The request is complete. This state lasts only within one turn of the loop.
     case answering
     /// A task prepares the response.
     case awaiting(Ticket)
     case streaming(Stream, isChunked: Bool, keepsAlive: Bool)
-    /// The peer must take responses before the next request is read.
+    /// The peer must take the sent responses before the next request is read.
     case draining
     /// No more requests are read. The last response is being sent.
     case over
 
-    /// Whether bytes of the peer are parsed.
+    /// Whether received bytes are parsed.
     var isReading: Bool {
         switch self {
         case .idle, .inHead, .inBody: true
@@ -52,18 +51,18 @@ enum HTTPConnectionState<Ticket, Stream> {
 
     // MARK: A request
 
-    /// Handles the end of the input. The parser has no event for an incomplete head.
+    /// Handles the end of the received bytes. This is needed because the parser has no event for an incomplete head.
     ///
     /// - Parameter isInHead: Whether a part of a head has arrived.
-    /// - Returns: The limit that starts now; `nil` if the current one continues.
+    /// - Returns: The limit that starts now, or `nil` if the current one continues.
     mutating func parsed(isInHead: Bool) -> TimeLimit? {
         switch (self, isInHead) {
         case (.idle(let pause), true):
             self = .inHead(since: pause)
-            // A new connection's limit starts when it connects.
+            // The limit of a new connection started when it was opened.
             return pause == .answer ? .header : nil
         case (.inHead(let pause), false):
-            // It was the empty line that some clients send after a request.
+            // The bytes were only an empty line, which some clients send after a request.
             self = .idle(since: pause)
             return nil
         default: return nil
@@ -77,7 +76,8 @@ enum HTTPConnectionState<Ticket, Stream> {
 
     mutating func append(_ bytes: UnsafeRawBufferPointer) {
         guard case .inBody(let head, var content) = self else { return }
-        // The state must not hold the content while it grows, or it would be copied.
+        // The state must not refer to the content while the content grows, because each growth would then copy the
+        // content.
         self = .answering
         content.append(contentsOf: bytes)
         self = .inBody(head, content)
@@ -90,11 +90,11 @@ enum HTTPConnectionState<Ticket, Stream> {
         return (head, content)
     }
 
-    // MARK: Its answer
+    // MARK: The answer to a request
 
     /// Handles a response that is completely enqueued.
     ///
-    /// - Parameter isTaken: Whether the peer has taken enough of the responses that another one has room.
+    /// - Parameter isTaken: Whether the peer has taken enough bytes, so that another response fits.
     mutating func answered(keepsAlive: Bool, isTaken: Bool) {
         if !keepsAlive {
             self = .over
@@ -105,32 +105,32 @@ enum HTTPConnectionState<Ticket, Stream> {
         }
     }
 
-    /// Handles the event that the peer has taken everything.
+    /// Handles the event that the peer has taken all bytes.
     ///
-    /// - Returns: Whether the next request is read now.
+    /// - Returns: Whether to read the next request now.
     mutating func drained() -> Bool {
         guard case .draining = self else { return false }
         self = .idle(since: .answer)
         return true
     }
 
-    // MARK: Nothing comes
+    // MARK: Waiting
 
     /// Returns how to wait after all input was parsed.
     func waits(peerHasEnded: Bool, serverStops: Bool) -> HTTPConnectionWait {
-        // All responses are sent or enqueued, and the peer has no more requests. (A peer that closes during a request
-        // withdraws it.)
+        // All responses are sent or enqueued, and the peer has no more requests. If a peer ends its side during a
+        // request, it withdraws the request.
         if peerHasEnded { return .end }
         guard case .idle(let pause) = self else { return .wait(nil) }
         if serverStops { return .end }
-        // A new connection has the time limit of a head, whatever bytes precede it.
+        // A new connection has the time limit of a head. It doesn't start again when bytes precede the head.
         return .wait(pause == .answer ? .keepAlive : nil)
     }
 
     /// Handles a timeout.
     ///
-    /// - Parameter isTaken: Whether the peer has taken everything.
-    /// - Returns: The exceeded limit and how the connection ends; `nil` if there was no limit.
+    /// - Parameter isTaken: Whether the peer has taken all bytes.
+    /// - Returns: The exceeded limit and how the connection ends, or `nil` if no limit applies.
     func late(isTaken: Bool) -> (limit: TimeLimit, ending: HTTPConnectionEnding)? {
         switch self {
         case _ where isReading && !isTaken: (.write, .close)
@@ -143,7 +143,7 @@ enum HTTPConnectionState<Ticket, Stream> {
         }
     }
 
-    /// How the connection ends when the server stops; `nil` if it first completes its response.
+    /// How the connection ends when the server stops. `nil` if the connection first completes its response.
     var endingWithServer: HTTPConnectionEnding? {
         switch self {
         case .idle: .finish
@@ -153,28 +153,28 @@ enum HTTPConnectionState<Ticket, Stream> {
     }
 }
 
-/// The event since which a peer has been silent.
+/// The event after which the peer has sent nothing.
 enum HTTPConnectionPause {
     case connection
     case answer
 }
 
 enum HTTPConnectionWait: Equatable {
-    /// For the time of this limit from now; `nil` if the current limit continues.
+    /// Wait until this limit has passed, counted from now. `nil` keeps the current limit.
     case wait(TimeLimit?)
     case end
 }
 
 /// How a connection ends.
 enum HTTPConnectionEnding {
-    /// Enqueued bytes are sent first.
+    /// Send the enqueued bytes, and then close the connection.
     case finish
-    /// Send a response which says that the request was too slow.
+    /// Send a response that says that the request was too slow.
     case refuse
     /// Close the connection at once, because the peer takes no bytes.
     case close
     /// Close the connection at once, because the peer is too slow for its response.
     case cutOff
-    /// The last piece of the stream is sent.
+    /// Send the last piece of the stream, and then close the connection.
     case finishStream
 }

@@ -1,14 +1,14 @@
 import Sockets
 import Wire
 
-/// The other end of a connection, and the address that it counts for.
+/// The other end of a connection, and the address for which the connection counts.
 struct HTTPPeer: Sendable {
-    /// The socket's address, or the one in a trusted proxy's PROXY header; `nil` for a Unix socket.
+    /// The socket's address, or the address in a trusted proxy's PROXY header. `nil` for a Unix socket.
     let address: IPAddress?
     let entrance: Entrance
-    /// Whether it is a trusted proxy, whose requests may name their clients.
+    /// Whether the peer is a trusted proxy, whose requests may name their clients.
     let isProxy: Bool
-    /// The current permit; `nil` if the connection isn't counted.
+    /// The current permit, or `nil` if the connection isn't counted.
     var permit: ConnectionPermit?
 
     init(_ address: IPAddress?, by entrance: Entrance, trusted: TrustedNetworks) {
@@ -17,20 +17,20 @@ struct HTTPPeer: Sendable {
         isProxy = trusted.contains(address)
     }
 
-    /// How its requests arrive.
+    /// How the peer's requests arrive.
     var transport: Request.Transport { entrance.isSecure ? .tls : isProxy ? .proxy : .plain }
 
-    /// The address for limits if no proxy names another one; `nil` for this machine's own, which has no limits, because
-    /// all its tools would share one address.
+    /// The address that limits use if no proxy names another one. `nil` for this machine, which has no limits, because
+    /// all local tools would share one address.
     private var ownSubscriber: IPAddress? {
         guard let address, !address.isLoopback else { return nil }
         return address.subscriber
     }
 
-    /// Returns the address for the limits of a request. A proxied connection counts for the client of its latest
+    /// Returns the address that limits use for a request. A proxy's connection counts for the client of its latest
     /// request.
     ///
-    /// - Parameter head: `nil` before the first request.
+    /// - Parameter head: The head of the request, or `nil` before the first request.
     func subscriber(of head: HTTPRequestHead?, trusted: TrustedNetworks) -> IPAddress? {
         guard isProxy else { return ownSubscriber }
         // The proxy has not named the client yet.

@@ -31,7 +31,7 @@ final class ProxyHandshakeConnection: StreamSocketHandler {
         }
         guard server.count(&peer, for: nil, on: socket) == nil else { return socket.close() }
         let rest = UnsafeMutableRawBufferPointer(rebasing: bytes[(bytes.count - input.count)...])
-        // A TLS handshake may follow the header.
+        // After the header, a TLS handshake may follow.
         guard !peer.entrance.isSecure else {
             TLSHandshakeConnection(on: socket, from: peer, server: server, received: UnsafeRawBufferPointer(rest))
             return
@@ -60,12 +60,12 @@ final class TLSHandshakeConnection: TLSHandshakeHandler {
     private let server: ServerShard
     private let peer: HTTPPeer
 
-    /// - Parameter received: Bytes that the peer sent after a PROXY header.
+    /// - Parameter received: Bytes that the peer sent after a PROXY header, which belong to the handshake.
     @discardableResult
     init(on socket: StreamSocket, from peer: HTTPPeer, server: ServerShard, received: UnsafeRawBufferPointer) {
         self.server = server
         self.peer = peer
-        // Without a context no endpoint uses TLS.
+        // Without a TLS context, no endpoint uses TLS.
         guard let context = server.tls else {
             socket.close()
             return
@@ -82,7 +82,8 @@ final class TLSHandshakeConnection: TLSHandshakeHandler {
     func socket(_ socket: StreamSocket, handshakeFailed failure: TLSHandshakeFailure, because reason: String) {
         failed(failure, because: reason)
         guard failure == .plainHTTP else { return socket.finish() }
-        // A client used `http://` instead of `https://`. A browser can show this response.
+        // The client used `http://` instead of `https://`. The response is in plain text, so that a browser can show
+        // it.
         let abort = Abort(
             .badRequest, reason: "This port requires TLS: use an address that begins with https:// or wss://.")
         let response = Response(abort)
@@ -116,7 +117,7 @@ final class TLSHandshakeConnection: TLSHandshakeHandler {
 
     func serverStops(_ socket: StreamSocket) { socket.close() }
 
-    /// No HTTP has arrived.
+    /// Does nothing: before the end of the handshake, no HTTP bytes arrive.
     func socket(_ socket: StreamSocket, received bytes: UnsafeMutableRawBufferPointer) {}
 
     func socketDidDrain(_ socket: StreamSocket) {}

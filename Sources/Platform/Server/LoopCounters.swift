@@ -1,15 +1,15 @@
 package import Sockets
 import Wire
 
-/// The counters of one event loop since its start. Plain integers that belong to the loop; they are added up over the
-/// loops on request.
+/// The counters of one event loop since its start. They are plain integers that belong to the loop. A request for the
+/// counters adds up those of all loops.
 package struct LoopCounters: Sendable {
     package var acceptedConnections = 0
     /// Connections closed at once because the server was full.
     package var refusedConnections = 0
-    /// Connections, and requests of proxied ones, refused because their address had too many connections.
+    /// Connections, and requests through proxies, that were refused because their address had too many connections.
     package var connectionsOverAddressLimit = 0
-    /// Connections refused because their address made new ones too fast.
+    /// Connections refused because their address opened new ones too fast.
     package var rateLimitedConnections = 0
     /// Connections without the required PROXY header, or with one from an untrusted peer.
     package var refusedProxies = 0
@@ -26,28 +26,28 @@ package struct LoopCounters: Sendable {
     package var rateLimitedRegistrations = 0
     /// WebSockets refused to pages of other origins.
     package var crossOriginUpgrades = 0
-    /// Other requests of foreign pages, refused because they could change something.
+    /// Other requests by pages of other origins, refused because they could change something.
     package var crossOriginWrites = 0
-    /// Requests for other hosts' names.
+    /// Requests for host names that this server doesn't have.
     package var refusedHosts = 0
-    /// The number of pauses of the listener because descriptors or memory were used up.
+    /// The number of times that a listening socket paused because descriptors or memory were exhausted.
     package var listenerRests = 0
-    /// The responses by status.
+    /// The number of responses, by status.
     package var responses: [Int: Int] = [:]
     package var openStreams = 0
     package var openWebSockets = 0
     package var openedWebSockets = 0
-    /// The closed WebSockets by close code. 1006 means connections without a close frame. 3000 and 4000 include all
-    /// codes of libraries and applications, of which there are two thousand.
+    /// The number of closed WebSockets, by close code. 1006 means connections without a close frame. 3000 and 4000 each
+    /// stand for a thousand codes: those of libraries and those of applications.
     package var closedWebSockets: [UInt16: Int] = [:]
     package var receivedMessages = 0
     package var sentMessages = 0
-    /// Sent messages that were left out because the peer's queue was over its limit.
+    /// Messages that weren't sent because the peer's queue exceeded its limit.
     package var leftOutMessages = 0
     /// Received and sent messages that were compressed.
     package var receivedCompressedMessages = 0
     package var sentCompressedMessages = 0
-    /// Peers that exceeded a time limit.
+    /// The number of peers that exceeded a time limit, by limit.
     package var timeouts: [TimeLimit: Int] = [:]
     /// Peers disconnected because they read too slowly.
     package var slowPeers = 0

@@ -6,7 +6,7 @@ package struct MessageSchemas: Sendable {
     /// The document's file name without `.json`.
     package let name: String
     private let title: String
-    /// Schemas by the name of the sender or the event.
+    /// The schemas, by the name of the sender or the event.
     private let parts: [(name: String, schema: JSONSchema)]
 
     package init(name: String, title: String, parts: [(name: String, schema: JSONSchema)]) {

@@ -6,22 +6,22 @@ package import Wire
 package struct Request: Sendable {
     package let head: HTTPRequestHead
     package let body: [UInt8]
-    /// The path's parameters, such as `id` of `/task/:id`.
+    /// The parameters in the path, such as `id` of `/task/:id`.
     package let parameters: [String: String]
-    /// The connection's loop.
+    /// The event loop of the connection.
     package let loop: EventLoop
     let transport: Transport
-    /// The permit of the client's address; `nil` if it has no limits.
+    /// The permit of the client's address, or `nil` if the client has no limits.
     var permit: ConnectionPermit?
 
     /// How the request arrived.
     enum Transport {
         case plain, tls
-        /// Through a trusted proxy, which names the original scheme.
+        /// Through a trusted proxy, which names the scheme of the client's request.
         case proxy
     }
 
-    /// Whether the client used TLS, here or at a trusted proxy that says so.
+    /// Whether the client used TLS. If a trusted proxy received the request, the proxy's word counts.
     package var isSecure: Bool {
         switch transport {
         case .plain: false
@@ -35,17 +35,17 @@ package struct Request: Sendable {
         head.query(name)
     }
 
-    /// See ``WebSocket/limitedNetwork``.
+    /// The network by which shares are counted, see ``WebSocket/limitedNetwork``.
     package var limitedNetwork: IPAddress? { permit?.network }
 
-    /// Charges the client's address for an action that only the handler knows of. Any thread.
+    /// Charges the client's address for an action that only the handler knows of. Any thread may call it.
     ///
-    /// - Returns: `nil` if it is admitted; otherwise the seconds for `Retry-After`.
+    /// - Returns: `nil` if the action is admitted, and otherwise the seconds for `Retry-After`.
     package func wait(for action: LimitedAction, times count: Int = 1) -> Int? {
         permit?.wait(for: action, times: count, at: .now())
     }
 
-    /// Takes back what ``wait(for:times:)`` charged for actions that weren't performed. Any thread.
+    /// Returns a charge of ``wait(for:times:)`` for actions that weren't performed. Any thread may call it.
     package func giveBack(_ action: LimitedAction, times count: Int) {
         permit?.giveBack(action, times: count)
     }

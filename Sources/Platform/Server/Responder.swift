@@ -8,11 +8,11 @@ package struct Responder: Sendable {
     private let mapError: @Sendable (any Error) -> Abort
 
     /// - Parameters:
-    /// - executor: The executor of asynchronous handlers; `nil` for Swift's own threads. The executor of the service
-    ///   that handlers mostly wait for saves two thread changes per request.
-    /// - mapError: Converts a handler's error to a response. An ``Abort`` isn't passed to it.
-    /// - audience: The audience of routes that don't set one.
-    /// - routes: Adds the routes.
+    ///   - executor: The executor of asynchronous handlers; `nil` for Swift's own threads. Use the executor of the
+    ///     service that handlers mostly wait for: this saves two changes of threads per request.
+    ///   - mapError: Converts a handler's error to a response. It isn't called for an ``Abort``.
+    ///   - audience: The audience of routes that don't set one.
+    ///   - routes: Adds the routes.
     package init(
         on executor: (any TaskExecutor)? = nil, mapError: @escaping @Sendable (any Error) -> Abort,
         audience: Audience = .everyone, routes: (RoutesBuilder) -> Void

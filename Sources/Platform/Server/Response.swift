@@ -1,18 +1,18 @@
 package import Wire
 
-/// A response: status, fields, and complete or streamed content.
+/// A response: status, header fields, and complete or streamed content.
 package struct Response: Sendable {
     package enum Body: Sendable {
         case none
         case bytes([UInt8])
-        /// Streamed content. The closure is called on the connection's loop, after the head. It keeps the stream and
-        /// writes to it.
+        /// Streamed content. After the head of the response is enqueued, the closure is called on the connection's
+        /// loop. The closure keeps the stream and writes to it.
         case stream(@Sendable (ResponseStream) -> Void)
     }
 
     package var status: HTTPStatus
-    /// Fields besides those that the connection writes itself (`Date`, `Content-Length`, `Transfer-Encoding`,
-    /// `Connection`).
+    /// The header fields, without those that the connection adds: `Date`, `Content-Length`, `Transfer-Encoding` and
+    /// `Connection`.
     package var headers: [HTTPField]
     package var body: Body
 
@@ -39,7 +39,7 @@ package struct Response: Sendable {
         if case .stream = body { true } else { false }
     }
 
-    /// The content; empty for a stream.
+    /// The content. It is empty for a stream.
     var content: [UInt8] {
         if case .bytes(let bytes) = body { bytes } else { [] }
     }

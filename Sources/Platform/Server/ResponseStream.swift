@@ -4,13 +4,13 @@ import Wire
 
 /// The streamed content of a response, such as an event stream.
 ///
-/// On the connection's loop. Each write leaves at the end of the turn as a chunk (RFC 9112 §7.1), or without framing
-/// for HTTP/1.0. A peer that reads too slowly is disconnected at ``ServerLimits/sendQueueBytes``, or if it doesn't take
-/// everything within ``ServerLimits/writeTimeout``.
+/// The object is used on the connection's loop. At the end of the turn, each write is sent as a chunk (RFC 9112 §7.1),
+/// or without framing for HTTP/1.0. A peer that reads too slowly is disconnected at ``ServerLimits/sendQueueBytes``
+/// unsent bytes. It is also disconnected if it doesn't take all bytes within ``ServerLimits/writeTimeout``.
 package final class ResponseStream {
-    /// Called when the kernel has taken everything.
+    /// Called when the kernel has taken all bytes.
     package var drained: (() -> Void)?
-    /// Called once, when the peer or the server ends the stream; not after ``finish()``.
+    /// Called once, when the peer or the server ends the stream. It isn't called after ``finish()``.
     package var closed: (() -> Void)?
 
     /// Returns information for operators.
@@ -26,7 +26,7 @@ package final class ResponseStream {
         self.loop = loop
     }
 
-    /// See ``WebSocket/requester``.
+    /// The peer as the requester of tasks, see ``WebSocket/requester``.
     package var requester: Requester? { connection?.peer.permit?.requester }
 
     /// Writes `piece`. Does nothing after the end of the stream.
@@ -39,7 +39,7 @@ package final class ResponseStream {
         connection?.finishStream()
     }
 
-    /// Whether the kernel has taken everything.
+    /// Whether the kernel has taken all bytes.
     package var isDrained: Bool {
         connection?.isDrained ?? true
     }

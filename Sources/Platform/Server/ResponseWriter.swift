@@ -15,8 +15,8 @@ struct ResponseWriter {
             HTTPResponseEncoder.field(named: field.name, field.value, into: &bytes)
             if field.name == "Cache-Control" { knowsCaches = true }
         }
-        // By default a response is for one client at one moment, so caches must not store it. Browsers must not guess
-        // its type instead of using `Content-Type` (Fetch §3.6).
+        // By default, a response is for one client at one moment, so caches must not store it. A further field tells
+        // browsers to use `Content-Type` and not to guess the type (Fetch §3.6).
         if !knowsCaches { HTTPResponseEncoder.fields("Cache-Control: no-store\r\n", into: &bytes) }
         HTTPResponseEncoder.fields("X-Content-Type-Options: nosniff\r\n", into: &bytes)
     }

@@ -1,11 +1,11 @@
 package import Sockets
 package import Wire
 
-/// A method, a path, and a handler. An object, so that the search through routes copies none.
+/// A method, a path, and a handler. This is a class, so that the search for a route copies no routes.
 package final class Route: Sendable {
     /// A handler that responds at once, on the connection's loop. It must not wait.
     package typealias Handler = @Sendable (Request) throws -> Response
-    /// A handler that responds later; it runs in its own task.
+    /// A handler that responds later. It runs in its own task.
     package typealias AsyncHandler = @Sendable (Request) async throws -> Response
 
     enum Endpoint: Sendable {
@@ -20,19 +20,20 @@ package final class Route: Sendable {
     }
 
     let method: HTTPMethod
-    /// The whole path, such as `/a/b`, for a route without parameters; it is compared at once.
+    /// The whole path, such as `/a/b`, of a route without parameters. It is compared as a whole.
     let literalPath: [UInt8]?
     let segments: [Segment]
     let endpoint: Endpoint
-    /// The audience whose listeners reach it.
+    /// The audience of the route. Only listening sockets that share it reach the route.
     let audience: Audience
-    /// Whether it answers for every host name, see ``EdgePolicy/allowedHosts``.
+    /// Whether the route answers requests for every host name, see ``EdgePolicy/allowedHosts``.
     let answersAnyHost: Bool
-    /// Whether its requests store something for a long time, for which each address has a daily limit.
+    /// Whether the route's requests store something for a long time. For these requests, each address has a daily
+    /// limit.
     let registers: Bool
-    /// The number of requests that one request of the route counts as.
+    /// The number of requests that one request of this route counts as, for limits.
     let cost: Int
-    /// Its description for clients' developers.
+    /// The description of the route for developers of clients.
     let description: RouteDescription?
 
     init(
@@ -50,16 +51,17 @@ package final class Route: Sendable {
         literalPath = path.contains { $0.hasPrefix(":") } ? nil : Array(("/" + path.joined(separator: "/")).utf8)
     }
 
-    /// Returns the parameters if the path matches; otherwise `nil`.
+    /// Returns the parameters if the path matches, and otherwise `nil`.
     ///
-    /// - Parameter parts: The path's segments; `nil` if it has more than any route. Computed only if needed.
+    /// - Parameter parts: The path's segments, or `nil` if it has more than any route. The value is computed only if it
+    ///   is needed.
     func match(_ head: HTTPRequestHead, _ parts: @autoclosure () -> [String]?) -> [String: String]? {
         if let literalPath { return head.path(equals: literalPath) ? [:] : nil }
         guard let parts = parts(), parts.count == segments.count else { return nil }
         var parameters: [String: String] = [:]
         for (part, segment) in zip(parts, segments) {
             switch segment {
-            // Byte for byte, like the whole path of other routes.
+            // Segments are compared byte for byte, like the whole path of routes without parameters.
             case .literal(let text): guard part.utf8.elementsEqual(text.utf8) else { return nil }
             case .parameter(let name): parameters[name] = part
             }
@@ -68,12 +70,12 @@ package final class Route: Sendable {
     }
 }
 
-/// A path whose requests become WebSockets. See ``RoutesBuilder/webSocket(_:as:loop:compression:options:admit:)``. An
-/// object, like its ``Route``.
+/// A path whose requests become WebSockets. See ``RoutesBuilder/webSocket(_:as:loop:compression:options:admit:)``. This
+/// is a class, like ``Route``.
 package final class WebSocketRoute: Sendable {
     package typealias Affinity = @Sendable (Request) -> Int?
     package typealias Admit = @Sendable (Request, Reactor) throws -> Admission
-    /// Called on the loop when an admitted connection is a WebSocket. Returns its handler.
+    /// Called on the loop when an admitted connection has become a WebSocket. Returns the WebSocket's handler.
     package typealias OnUpgrade = @Sendable (WebSocket) -> any WebSocketHandler
 
     let affinity: Affinity
@@ -91,10 +93,10 @@ package final class WebSocketRoute: Sendable {
         self.options = options
     }
 
-    /// Whether a request may become a WebSocket. A refusal is a thrown ``Abort``.
+    /// The decision whether a request may become a WebSocket. A refusal is thrown as an ``Abort``.
     package enum Admission: Sendable {
         case admitted(OnUpgrade)
-        /// Not known on this loop. The closure finds out in its own task, and throws the refusal.
+        /// This loop can't decide. The closure decides in its own task, and throws if it refuses.
         case unknown(@Sendable () async throws -> OnUpgrade)
     }
 }

@@ -1,14 +1,14 @@
 package import Wire
 
 extension RouteDescription.Parameter {
-    /// The caller's device, as a plain text parameter.
+    /// The device of the caller, as a plain text parameter.
     package static func device(_ schema: JSONSchema) -> RouteDescription.Parameter {
         .query("deviceId", "The device. Write a plus sign as %2B, because + means a space in a query.", schema)
     }
 }
 
 extension RouteDescription {
-    /// The errors of a server that requires tickets, or receives one.
+    /// The errors of a server that requires tickets, or that receives an invalid one.
     package static let ticketRefusals = [
         Answer.refusal(
             401, "ticket_required", "bad_ticket", "ticket_expired",
@@ -34,7 +34,7 @@ extension RouteDescription {
 }
 
 extension RouteDescription.Answer {
-    /// The answer to a request that would exceed the limit of rows that the server stores.
+    /// The answer to a request that would exceed the limit of stored rows.
     package static let storageFull = refusal(
         503, "storage_full", meaning: "The server stores the maximum number of these entries. Try again later.")
 }

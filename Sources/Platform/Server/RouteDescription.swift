@@ -1,8 +1,9 @@
 package import Wire
 
-/// The description of a route for clients' developers, next to its registration. The server publishes it.
+/// The description of a route for developers of clients. It is written next to the route's registration, and the server
+/// publishes it.
 package struct RouteDescription: Sendable {
-    /// A few words: "Promise to start something".
+    /// A few words, such as "Promise to start something".
     package let summary: String
     /// Further sentences.
     package let details: String?
@@ -10,7 +11,7 @@ package struct RouteDescription: Sendable {
     package let parameters: [Parameter]
     package let body: Body?
     package let answers: [Answer]
-    /// The text after `curl` and the server's address: the path, then flags. The body's example follows.
+    /// The text after `curl` and the server's address: the path, and then flags. The example of the body is appended.
     package let example: String?
 
     package init(
@@ -51,11 +52,11 @@ package struct RouteDescription: Sendable {
         }
     }
 
-    /// The request's content, always JSON.
+    /// The content of a request, which is always JSON.
     package struct Body: Sendable {
         package let schema: JSONSchema
         package let form: JSONSchema?
-        /// JSON. A test sends it.
+        /// An example in JSON. A test sends it to the server.
         package let example: String
 
         package init(_ schema: JSONSchema, form: JSONSchema? = nil, example: String) {
@@ -64,15 +65,16 @@ package struct RouteDescription: Sendable {
             self.example = example
         }
 
-        /// Empty content counts as an empty form. It is enough if no member is required.
+        /// Whether a request needs content. Empty content counts as an empty form, which is enough if no member is
+        /// required.
         package var isRequired: Bool { form.map(\.demandsMembers) ?? true }
     }
 
-    /// A status, its meaning, and its content.
+    /// A possible answer: a status, its meaning, and its content.
     package struct Answer: Sendable {
         package enum Content: Sendable {
             case json(JSONSchema)
-            /// Content of this other media type.
+            /// Content of another media type, which is the associated value.
             case other(String)
             case none
             /// `{"error": true, "code": …, "reason": …}` with one of these codes.
@@ -83,15 +85,15 @@ package struct RouteDescription: Sendable {
         package let meaning: String
         package let content: Content
 
-        /// - Parameter meaning: A few words.
+        /// - Parameter meaning: A description in a few words.
         package static func json(_ status: Int, _ meaning: String, _ schema: JSONSchema) -> Answer {
             Answer(status: status, meaning: meaning, content: .json(schema))
         }
 
-        /// Status `200`.
+        /// Returns an answer with status `200` and JSON content.
         package static func json(_ meaning: String, _ schema: JSONSchema) -> Answer { json(200, meaning, schema) }
 
-        /// Status `200` with content of this media type.
+        /// Returns an answer with status `200` and content of this media type.
         package static func other(_ meaning: String, _ type: String) -> Answer {
             Answer(status: 200, meaning: meaning, content: .other(type))
         }
@@ -106,15 +108,16 @@ package struct RouteDescription: Sendable {
     }
 }
 
-/// A route, as it is published.
+/// A route in the form in which it is published.
 package struct DescribedRoute: Sendable {
     package let method: String
-    /// In the form `/task/{id}`.
+    /// The path in the form `/task/{id}`.
     package let path: String
     package let isWebSocket: Bool
-    /// Whether its requests store something for a long time, for which each address has a daily limit.
+    /// Whether the route's requests store something for a long time. For these requests, each address has a daily
+    /// limit.
     package let registers: Bool
-    /// `nil` if it has no description.
+    /// The description of the route, or `nil` if it has none.
     package let description: RouteDescription?
 }
 

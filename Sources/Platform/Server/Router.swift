@@ -4,8 +4,8 @@ import Wire
 struct Router: Sendable {
     enum Match {
         case found(Route, parameters: [String: String])
-        /// The path exists, but not with this method; `Allow` lists the valid ones. A WebSocket route answers by
-        /// itself.
+        /// The path exists, but not with this method. `Allow` lists the valid methods. A WebSocket route has its own
+        /// answer.
         case methodNotAllowed(allow: String, isWebSocket: Bool)
         case notFound
     }
@@ -19,13 +19,13 @@ struct Router: Sendable {
         maxSegments = routes.filter { $0.literalPath == nil }.map(\.segments.count).max() ?? 0
     }
 
-    /// - Parameter audience: The audience of the request's listener. Routes of other audiences are not found.
+    /// - Parameter audience: The audience of the listening socket. Routes of other audiences aren't found.
     func match(_ head: HTTPRequestHead, for audience: Audience) -> Match {
-        // HEAD is GET without content (RFC 9110 §9.3.2).
+        // HEAD requests use the route of GET, and the response has no content (RFC 9110 §9.3.2).
         let method = head.method == .head ? .get : head.method
         var others: [HTTPMethod] = []
         var isWebSocket = false
-        // Split once for all routes, and only up to the longest one.
+        // The path is split once for all routes. Segments beyond the longest route aren't needed.
         lazy var parts = head.pathSegments(atMost: maxSegments)
         for route in routes {
             guard !route.audience.isDisjoint(with: audience), let parameters = route.match(head, parts) else {

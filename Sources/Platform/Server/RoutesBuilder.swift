@@ -12,12 +12,13 @@ package final class RoutesBuilder {
     private var audience: Audience
     private var answersAnyHost = false
 
-    /// - Parameter audience: The audience of routes outside any ``group(for:_:)``.
+    /// - Parameter audience: The audience of the routes that aren't in a ``group(for:_:)``.
     package init(for audience: Audience = .everyone) {
         self.audience = audience
     }
 
-    /// - Parameter cost: The number of requests that one request counts as, for a route whose statement takes much of the database's time.
+    /// - Parameter cost: The number of requests that one request counts as. Use more than 1 if the route's statement
+    ///   takes much of the database's time.
     package func get(
         _ path: String..., as description: RouteDescription? = nil, cost: Int = 1,
         use handler: @escaping Route.AsyncHandler
@@ -25,14 +26,15 @@ package final class RoutesBuilder {
         add(.get, path, .asynchronous(handler), description, cost: cost)
     }
 
-    /// Adds a handler that doesn't wait. It runs on the connection's loop, without a task.
+    /// Adds a route whose handler doesn't wait. The handler runs on the connection's loop, without a task.
     package func get(
         _ path: String..., as description: RouteDescription? = nil, immediately handler: @escaping Route.Handler
     ) {
         add(.get, path, .synchronous(handler), description)
     }
 
-    /// - Parameter registers: Whether it stores something for a long time, for which each address has a daily limit.
+    /// - Parameter registers: Whether the route stores something for a long time. For such requests, each address has a
+    ///   daily limit.
     package func post(
         _ path: String..., as description: RouteDescription? = nil, registers: Bool = false,
         use handler: @escaping Route.AsyncHandler
@@ -49,14 +51,15 @@ package final class RoutesBuilder {
     /// Adds a route whose requests become WebSockets.
     ///
     /// - Parameters:
-    /// - path: The path's segments.
-    /// - description: The description for clients' developers.
-    /// - loop: The index of the connection's loop, modulo the number of loops. The connection moves there before
-    ///   `admit` is called. `nil` leaves it on its loop.
-    /// - compression: The policy for offers of permessage-deflate.
-    /// - options: Further options of this route.
-    /// - admit: Whether the request may become a WebSocket, and what makes the WebSocket's handler. Called before the
-    ///   handshake is checked, and also for a request without an upgrade.
+    ///   - path: The path's segments.
+    ///   - description: The description for clients' developers.
+    ///   - loop: The index of the loop for the connection, modulo the number of loops. The connection moves there
+    ///     before `admit` is called. If it is `nil`, the connection stays on its loop.
+    ///   - compression: The policy for offers of permessage-deflate.
+    ///   - options: Further options of this route.
+    ///   - admit: Decides whether the request may become a WebSocket, and returns the function that makes the
+    ///     WebSocket's handler. It is called before the handshake is checked, and also for a request without an
+    ///     upgrade.
     package func webSocket(
         _ path: String..., as description: RouteDescription? = nil,
         loop: @escaping WebSocketRoute.Affinity = { _ in nil },
@@ -67,9 +70,9 @@ package final class RoutesBuilder {
         add(.get, path, .webSocket(route), description)
     }
 
-    /// Adds a route that admits each request.
+    /// Adds a route that admits every request.
     ///
-    /// - Parameter onUpgrade: Called when the connection is a WebSocket. Returns its handler.
+    /// - Parameter onUpgrade: Called when the connection has become a WebSocket. Returns the WebSocket's handler.
     package func webSocket(
         _ path: String..., as description: RouteDescription? = nil,
         loop: @escaping WebSocketRoute.Affinity = { _ in nil },
@@ -92,8 +95,8 @@ package final class RoutesBuilder {
         self.audience = outer
     }
 
-    /// Adds routes that answer for every host name. They reveal nothing, and callers such as load balancers may use
-    /// another name.
+    /// Adds routes that answer requests for every host name. Such routes must not reveal anything. Callers such as load
+    /// balancers may use a name that this server doesn't have.
     package func groupForAnyHost(_ add: (RoutesBuilder) -> Void) {
         let outer = answersAnyHost
         answersAnyHost = true
@@ -105,7 +108,7 @@ package final class RoutesBuilder {
         collection.boot(routes: self)
     }
 
-    /// The routes added so far, as they are published.
+    /// The routes that were added until now, in the form in which they are published.
     package var described: [DescribedRoute] { routes.map(\.described) }
 
     private func add(
@@ -119,7 +122,7 @@ package final class RoutesBuilder {
     }
 }
 
-/// A group of routes: a controller.
+/// A group of routes that a controller adds.
 package protocol RouteCollection: Sendable {
     /// Adds the routes.
     func boot(routes: RoutesBuilder)

@@ -1,12 +1,13 @@
 package import Sockets
 
-/// An address to listen on, with or without TLS: `0.0.0.0:8080`, `tls:0.0.0.0:443`.
+/// An address to listen on, with or without TLS, such as `0.0.0.0:8080` or `tls:0.0.0.0:443`.
 package struct ServerEndpoint: Sendable, CustomStringConvertible {
     package let address: SocketAddress
     package let speaksTLS: Bool
-    /// The audience whose routes it serves.
+    /// The audience whose routes are served at this endpoint.
     package let audience: Audience
-    /// Whether ``EdgePolicy/expectsProxyHeader`` applies. Not for endpoints without a proxy in front.
+    /// Whether ``EdgePolicy/expectsProxyHeader`` applies to this endpoint. `false` for an endpoint that clients reach
+    /// without a proxy.
     package let isBehindProxies: Bool
 
     package init(
@@ -21,8 +22,8 @@ package struct ServerEndpoint: Sendable, CustomStringConvertible {
     package var description: String { speaksTLS ? "tls:\(address)" : "\(address)" }
 }
 
-/// The audience of a listener or a route. A connection reaches the routes that share an audience with its listener. The
-/// application names the audiences.
+/// The audience of a listening socket or a route. A connection reaches the routes that share an audience with its
+/// listening socket. The application names the audiences.
 package struct Audience: OptionSet, Sendable, Hashable {
     package let rawValue: UInt8
 
@@ -33,9 +34,9 @@ package struct Audience: OptionSet, Sendable, Hashable {
     package static let everyone = Audience(rawValue: .max)
 }
 
-/// Information about the listener of a connection.
+/// Information about the listening socket of a connection.
 struct Entrance: Sendable {
-    /// Whether it uses TLS.
+    /// Whether its connections use TLS.
     let isSecure: Bool
     let audience: Audience
     /// Whether each connection begins with a PROXY header.

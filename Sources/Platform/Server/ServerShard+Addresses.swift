@@ -4,10 +4,11 @@ import Wire
 
 /// Counts connections per address.
 extension ServerShard {
-    /// Counts a connection for the address that it is made for, or that `head` was forwarded for. It no longer counts
-    /// for another address. If that address is over its limit, it isn't counted at all.
+    /// Counts a connection for the address that it comes from, or for the address that `head` was forwarded for. It
+    /// isn't counted for the former address any more. If the new address exceeds its limit, the connection isn't
+    /// counted at all.
     ///
-    /// - Returns: The reason if the address is over its limit.
+    /// - Returns: The reason if the new address exceeds its limit.
     func count(
         _ peer: inout HTTPPeer, for head: HTTPRequestHead?, at now: MonotonicTime
     ) -> AddressLimiter.Refusal? {
@@ -15,8 +16,8 @@ extension ServerShard {
         guard subscriber != peer.permit?.address else { return nil }
         peer.permit = nil
         guard let subscriber else { return nil }
-        // A forwarded request is charged as a request. Its connection belongs to the proxy and may have served other
-        // clients.
+        // A forwarded request is charged only as a request. Its connection belongs to the proxy, and may have served
+        // other clients before.
         switch application.addresses.open(subscriber, isNew: head == nil, at: now) {
         case .success(let permit):
             peer.permit = permit
@@ -30,7 +31,7 @@ extension ServerShard {
         }
     }
 
-    /// Does so for a connection with a socket.
+    /// Counts a connection that has a socket, like the function above.
     func count(_ peer: inout HTTPPeer, for head: HTTPRequestHead?, on socket: StreamSocket) -> AddressLimiter.Refusal? {
         let refusal = count(&peer, for: head, at: socket.reactor.now)
         socket.companion = peer.permit

@@ -1,9 +1,9 @@
 import Sockets
 import Wire
 
-/// New connections: accepted on one loop, dealt to all, and started there.
+/// New connections. They are accepted on one loop, distributed to all loops, and started there.
 extension ServerShard {
-    /// Accepts connections on this loop and deals them to all loops in turn.
+    /// Accepts connections on this loop and distributes them to all loops in turn.
     func listen(with listener: ListeningSocket, entrance: Entrance, on reactor: Reactor) throws {
         try listener.start(
             on: reactor,
@@ -12,8 +12,8 @@ extension ServerShard {
         listeners.append((listener, entrance.audience))
     }
 
-    /// Closes a refused connection, or passes it to a loop. During a flood the listener takes a few dozen connections
-    /// per turn, each a few microseconds, and other sockets are served in between.
+    /// Closes a refused connection, or passes it to a loop. During a flood, the listening socket accepts a few dozen
+    /// connections per turn. Each takes a few microseconds, and other sockets are served in between.
     private func deal(
         _ connection: DetachedSocket, from address: PeerAddress?, by entrance: Entrance, on reactor: Reactor
     ) {
@@ -39,7 +39,7 @@ extension ServerShard {
     }
 
     private func begin(_ connection: DetachedSocket, from peer: HTTPPeer, on reactor: Reactor) {
-        // Refused by the kernel or by a stopping loop: it is closed.
+        // The kernel or a stopping loop refused the connection, so it is closed.
         guard let socket = try? StreamSocket(connection, on: reactor) else { return }
         socket.companion = peer.permit
         if peer.entrance.expectsProxyHeader {
@@ -52,7 +52,7 @@ extension ServerShard {
         }
     }
 
-    /// - Parameter kept: The audience whose listeners stay; `nil` for none.
+    /// - Parameter kept: The audience whose listening sockets stay open; `nil` for none.
     func stopListening(keeping kept: Audience? = nil) {
         for listener in listeners where listener.audience != kept { listener.socket.close() }
         listeners.removeAll { $0.audience != kept }

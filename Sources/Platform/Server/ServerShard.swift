@@ -3,31 +3,31 @@ import Glibc
 package import Sockets
 import Wire
 
-/// The server's state on one event loop: counters, the clock for `Date`, and the connections that await a response.
+/// The server's state on one event loop: counters, the clock for `Date`, and the connections that wait for a response.
 package final class ServerShard {
     package let loop: EventLoop
     package var counters = LoopCounters()
     let application: Application
-    /// ``ServerLimits/pingInterval`` in nanoseconds, added to the time once per message.
+    /// ``ServerLimits/pingInterval`` in nanoseconds. It is added to the time once per message.
     let pingInterval: UInt64
     /// ``ServerLimits/messageRate``.
     let messageRate: RateLimit
     /// The message rate for a fragment, which counts as a part of a message.
     let fragmentRate: RateLimit
-    /// zlib memory for this loop's WebSockets that keep none.
+    /// Memory of zlib that is shared by those WebSockets of this loop that keep no memory of their own.
     let deflatePool = WebSocketDeflatePool()
     let handshakeDigest = HandshakeDigest()
     /// The certificate for new connections; `nil` without TLS.
     var tls: TLSContext?
-    /// Set when the server stops. Responses then close their connections.
+    /// Whether the server is stopping. Responses then close their connections.
     var isStopping = false
     /// The listening sockets of this loop.
     var listeners: [(socket: ListeningSocket, audience: Audience)] = []
-    /// The index of the loop that received the last connection.
+    /// The index of the loop that got the latest connection.
     var dealt = 0
 
-    /// The connections whose handlers run in a task. The task knows only the ticket, because the connection belongs to
-    /// this loop and may be closed when the response comes.
+    /// The connections whose handlers run in a task. The task has only the ticket, because the connection belongs to
+    /// this loop and may be closed before the response comes.
     private var awaiting: [Ticket: HTTPConnection] = [:]
     private var lastTicket: UInt64 = 0
     private var dateSecond = 0
@@ -47,7 +47,7 @@ package final class ServerShard {
         var ping: [UInt8] = []
         WebSocketFrameEncoder.encode(.ping, [], into: &ping)
         pingFrame = SharedBytes(ping)
-        // The sum with any clock time stays within 64 bits.
+        // The bound ensures that the sum with any clock time fits into 64 bits.
         pingInterval = min(application.limits.pingInterval.wholeNanoseconds, .max / 2)
         let rate = application.limits.messageRate
         messageRate = RateLimit(perSecond: rate, burst: 2 * rate)
@@ -57,14 +57,14 @@ package final class ServerShard {
 
     // MARK: Hosts
 
-    /// Counts a request that was for another server, and reports it at most once a minute.
+    /// Counts a request for a host name that this server doesn't have, and reports it at most once a minute.
     func refusedHost(of head: HTTPRequestHead, at now: MonotonicTime) {
         counters.refusedHosts += 1
         guard let host = head.host, application.mayReportRefusedHost(at: now) else { return }
         application.edge.hostRefused?(host)
     }
 
-    // MARK: Answers in the making
+    // MARK: Pending answers
 
     func ticket(for connection: HTTPConnection) -> Ticket {
         lastTicket += 1
@@ -73,7 +73,7 @@ package final class ServerShard {
         return ticket
     }
 
-    /// Returns the connection of a ticket, if it still exists. A ticket can be used once.
+    /// Returns the connection of a ticket, if it still exists. A ticket can be used only once.
     func redeem(_ ticket: Ticket) -> HTTPConnection? {
         awaiting.removeValue(forKey: ticket)
     }
@@ -82,13 +82,14 @@ package final class ServerShard {
         awaiting[ticket] = nil
     }
 
-    /// The line of `Strict-Transport-Security` (RFC 6797 §6.1) for responses through TLS; empty if it is off.
+    /// The header line `Strict-Transport-Security` (RFC 6797 §6.1) for responses through TLS. It is empty if the field
+    /// is switched off.
     private(set) lazy var transportSecurityField: [UInt8] = {
         let seconds = application.edge.strictTransportSeconds
         return seconds > 0 ? Array("Strict-Transport-Security: max-age=\(seconds)\r\n".utf8) : []
     }()
 
-    /// The line of `Date` (RFC 9110 §6.6.1), made once a second.
+    /// The header line `Date` (RFC 9110 §6.6.1). It is made once a second.
     var dateField: [UInt8] {
         let second = time(nil)
         if second != dateSecond {

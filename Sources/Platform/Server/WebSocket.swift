@@ -2,7 +2,7 @@ package import Basics
 package import Sockets
 package import Wire
 
-/// A WebSocket at the server's end (RFC 6455): messages to its handler, frames to its socket.
+/// A WebSocket at the server's end (RFC 6455). It passes messages to its handler and frames to its socket.
 ///
 /// ```
 /// open ─┬─ peer's close frame ─► answered ─────────────────────────► socket finished
@@ -11,13 +11,14 @@ package import Wire
 ///       └─ socket closed, pong overdue, queue full ────────────────► closed
 /// ```
 ///
-/// On its loop. It answers pings, and pings a peer after a silence of ``ServerLimits/pingInterval``.
+/// The object is used on its loop. It answers pings. If a peer sends nothing for ``ServerLimits/pingInterval``, the
+/// server sends a ping.
 package final class WebSocket: StreamSocketHandler {
     private enum Phase: UInt8 {
         case open, closing, closed
     }
 
-    // As in ``StreamSocket``, the order leaves no gaps: 104 bytes.
+    // The order of the fields leaves no gaps, as in ``StreamSocket``. The object has 104 bytes.
 
     private let socket: StreamSocket
     private let server: ServerShard
@@ -27,9 +28,10 @@ package final class WebSocket: StreamSocketHandler {
     private var compression: WebSocketDeflate?
     private var phase = Phase.open
     private var awaitsPong = false
-    /// Whether ``ServerLimits/messageRate`` applies. A route that only echoes, for protocol tests, may switch it off.
+    /// Whether ``ServerLimits/messageRate`` applies. A route for protocol tests that only echoes messages may switch it
+    /// off.
     package var limitsMessageRate = true
-    /// The close code, for a handler that is set after the end.
+    /// The close code, if the WebSocket ended before its handler was set.
     private var endCode: WebSocketCloseCode?
     /// The time that the peer's messages have paid for, see ``RateLimit``.
     private var paidUntil: UInt64 = 0
@@ -54,33 +56,33 @@ package final class WebSocket: StreamSocketHandler {
     package var reactor: Reactor { socket.reactor }
     package var isOpen: Bool { phase == .open }
 
-    /// The number of bytes that the peer hasn't taken.
+    /// The number of bytes that wait because the peer hasn't taken them.
     package var unsentBytes: Int { socket.unsentBytes }
 
-    /// The peer, for tasks that work for it. `nil` if the peer isn't limited.
+    /// The peer as the requester of tasks that work for it. `nil` if the peer has no limits.
     package var requester: Requester? { (socket.companion as? ConnectionPermit)?.requester }
 
-    /// Charges the peer's address for an action, for messages that cost as much as a request, or are stored. Returns
-    /// whether it is admitted.
+    /// Charges the peer's address for an action, and returns whether it is admitted. Use this for messages that cost as
+    /// much as a request, or that are stored.
     package func admits(_ action: LimitedAction, times count: Int = 1) -> Bool {
         (socket.companion as? ConnectionPermit)?.admits(action, times: count, at: reactor.now) ?? true
     }
 
-    /// The network that shares of what is limited are counted by; `nil` if limits don't count the peer.
+    /// The network by which shares of a limited resource are counted, or `nil` if the peer has no limits.
     package var limitedNetwork: IPAddress? {
         (socket.companion as? ConnectionPermit)?.network
     }
 
-    /// Whether the handler is notified when the kernel has taken everything.
+    /// Whether to notify the handler when the kernel has taken all bytes.
     package var reportsDrain: Bool {
         get { socket.reportsDrain }
         set { socket.reportsDrain = newValue }
     }
 
-    /// Begins after the handshake. `unread` is what the peer sent after it.
+    /// Begins after the handshake. `unread` contains the bytes that the peer sent after its handshake.
     func begin(_ handler: any WebSocketHandler, unread: [UInt8]) {
         if let endCode {
-            // It was closed before its handler was made.
+            // The WebSocket was closed before its handler was made.
             handler.webSocketDidClose(self, code: endCode)
         } else {
             self.handler = handler
@@ -91,24 +93,24 @@ package final class WebSocket: StreamSocketHandler {
             var unread = unread
             unread.withUnsafeMutableBytes(receive)
         }
-        // The FIN came before the response to the handshake, and isn't reported again.
+        // The peer's FIN arrived before the response to the handshake. The socket doesn't report it again.
         if socket.peerEnded, socket.isOpen { socketReceivedEnd(socket) }
     }
 
     // MARK: Sending
 
-    /// Sends an encoded frame, repeated `times` times, for broadcasts. It leaves at the end of the turn.
+    /// Sends an encoded frame, `times` times, for broadcasts. The socket sends it at the end of the turn.
     ///
     /// The frame isn't compressed, which is always permitted (RFC 7692 §6.1). Compressed frames couldn't be shared,
-    /// because peers negotiate different parameters, and each receiver would cost a compression.
+    /// because peers negotiate different parameters. Each receiver would therefore need its own compression.
     package func send(frame: SharedBytes, times: Int = 1) {
         guard phase == .open else { return }
         socket.enqueue(frame, times: times)
         server.counters.sentMessages += times
     }
 
-    /// Sends a message in one frame. It is compressed if that was negotiated, from ``ServerLimits/minCompressedBytes``
-    /// on.
+    /// Sends a message in one frame. If compression was negotiated, a message of at least
+    /// ``ServerLimits/minCompressedBytes`` is compressed.
     package func send(_ message: [UInt8], _ opcode: WebSocketOpcode) {
         guard phase == .open else { return }
         send(frame: message.withUnsafeBytes { compressedFrame($0, opcode) ?? Self.frame($0, opcode) })
@@ -126,8 +128,8 @@ package final class WebSocket: StreamSocketHandler {
         return SharedBytes { WebSocketFrameEncoder.encode(opcode, payload, isCompressed: true, into: &$0) }
     }
 
-    /// Begins the closing handshake (RFC 6455 §7.1.2): sends a close frame, and waits for the peer's within
-    /// ``ServerLimits/closeTimeout``. The handler is notified at once.
+    /// Begins the closing handshake (RFC 6455 §7.1.2): sends a close frame, and waits up to
+    /// ``ServerLimits/closeTimeout`` for the peer's close frame. The handler is notified at once.
     package func close(_ code: WebSocketCloseCode, _ reason: String = "") {
         guard phase == .open else { return }
         phase = .closing
@@ -141,7 +143,7 @@ package final class WebSocket: StreamSocketHandler {
     /// Information for operators.
     var facts: ConnectionFacts { handler?.facts ?? ConnectionFacts() }
 
-    /// Ends the WebSocket for an operator. The handler may send a last message.
+    /// Ends the WebSocket because an operator wants it. The handler may send a last message.
     func endForOperator() {
         if phase == .open { handler?.operatorEnds(self) }
         close(.policyViolation, "an operator closed this connection")
@@ -154,7 +156,7 @@ package final class WebSocket: StreamSocketHandler {
         receive(bytes)
     }
 
-    /// Restarts the interval of silence, because the peer is active.
+    /// Restarts the wait for the next ping, because the peer has sent something.
     private func noteActivity() {
         awaitsPong = false
         socket.deadline = MonotonicTime(nanoseconds: socket.reactor.now.nanoseconds &+ server.pingInterval)
@@ -167,7 +169,8 @@ package final class WebSocket: StreamSocketHandler {
                 try receive(event)
             }
         } catch {
-            // Fails the connection (RFC 6455 §7.1.7). The close frame names the rule.
+            // A protocol error ends the connection (RFC 6455 §7.1.7). The close frame has the code for the violated
+            // rule.
             finish(error.code, error.reason)
         }
     }
@@ -185,22 +188,22 @@ package final class WebSocket: StreamSocketHandler {
             handler?.webSocket(self, received: message, opcode)
         case .ping(let payload):
             guard pays(server.messageRate), phase == .open else { return }
-            // A pong contains the ping's application data (RFC 6455 §5.5.3).
+            // A pong has the same application data as its ping (RFC 6455 §5.5.3).
             let payload = UnsafeRawBufferPointer(payload)
             socket.enqueue(SharedBytes { WebSocketFrameEncoder.encode(.pong, payload, into: &$0) })
         case .pong:
-            // Unsolicited pongs are permitted (RFC 6455 §5.5.3), but count against the rate.
+            // A peer may send pongs without a ping (RFC 6455 §5.5.3), but they count against the rate.
             _ = pays(server.messageRate)
         case .fragment:
             _ = pays(server.fragmentRate)
         case .close(let code, _):
-            // The answer echoes the status code (RFC 6455 §5.5.1).
+            // The answer has the same status code as the peer's close frame (RFC 6455 §5.5.1).
             finish(code)
         }
     }
 
-    /// Charges the peer for a frame. Returns `false` if it exceeds the rate; the frame was then the last one. Every
-    /// frame counts, even without a handler, because parsing it is work.
+    /// Charges the peer for a frame. If the peer exceeds the rate, ends the connection and returns `false`. Every frame
+    /// counts, even without a handler, because parsing it is work.
     private func pays(_ rate: RateLimit) -> Bool {
         guard limitsMessageRate else { return true }
         guard let paid = rate.paying(paidUntil, at: socket.reactor.now) else {
@@ -211,13 +214,14 @@ package final class WebSocket: StreamSocketHandler {
         return true
     }
 
-    /// Closes without a closing handshake, which would give a peer that exceeds the rate several more seconds.
+    /// Closes the connection without a closing handshake. The handshake would give a peer that exceeds the rate several
+    /// more seconds.
     private func tooFast() {
         server.counters.rateLimitedPeers += 1
         finish(.policyViolation, "more than \(server.application.limits.messageRate) messages per second")
     }
 
-    /// Returns the message of a compressed payload. The parser permits the compression bit only if it was negotiated.
+    /// Returns the decompressed message. The parser accepts the compression bit only if compression was negotiated.
     private func inflate(
         _ payload: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode
     ) throws(WebSocketError) -> UnsafeRawBufferPointer {
@@ -226,8 +230,8 @@ package final class WebSocket: StreamSocketHandler {
             ?? payload
     }
 
-    /// Ends the connection, with a close frame unless one was sent. Nothing more is read. The handler is notified when
-    /// nothing can be sent any more, so that nothing follows the close frame.
+    /// Ends the connection. Sends a close frame, unless one was sent. Nothing more is read. The handler is notified
+    /// after sending has become impossible, so that no message follows the close frame.
     private func finish(_ code: WebSocketCloseCode?, _ reason: String = "") {
         let wasOpen = phase == .open
         phase = .closed
@@ -268,7 +272,8 @@ package final class WebSocket: StreamSocketHandler {
     }
 
     package func socketReceivedEnd(_ socket: StreamSocket) {
-        // TCP ended without a close frame: the connection is lost (RFC 6455 §7.1.5: 1006).
+        // The peer ended the TCP connection without a close frame, so the code is 1006: the connection was lost (RFC
+        // 6455 §7.1.5).
         socket.close()
     }
 
@@ -283,7 +288,7 @@ package final class WebSocket: StreamSocketHandler {
         stop()
     }
 
-    /// The handler may send a last message.
+    /// Ends the WebSocket because the server stops. The handler may send a last message.
     private func stop() {
         if phase == .open { handler?.serverStops(self) }
         close(.goingAway, "the server is stopping")
@@ -296,25 +301,27 @@ package final class WebSocket: StreamSocketHandler {
 
 /// An application's handler of one WebSocket. All calls come on the socket's loop.
 package protocol WebSocketHandler: AnyObject {
-    /// Handles a message, complete and unmasked. Text is valid UTF-8. The memory is valid until the call returns.
+    /// Handles a message, which is complete and unmasked. Text is valid UTF-8. The memory is valid only until the call
+    /// returns.
     func webSocket(_ webSocket: WebSocket, received message: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode)
 
-    /// Reports that the WebSocket has ended. No call follows, and sent messages are lost. Called exactly once.
+    /// Reports that the WebSocket has ended. Called exactly once. No other call follows, and messages sent after it are
+    /// lost.
     ///
-    /// - Parameter code: The peer's close code or ours; 1006 if the connection ended without one.
+    /// - Parameter code: The close code of the peer or of this server; 1006 if the connection ended without one.
     func webSocketDidClose(_ webSocket: WebSocket, code: WebSocketCloseCode)
 
-    /// The server stops. Messages sent now come before the close frame.
+    /// Reports that the server stops. Messages sent during this call come before the close frame.
     func serverStops(_ webSocket: WebSocket)
 
-    /// An operator ends the connection. Messages sent now come before the close frame. The handler may also close it
-    /// itself.
+    /// Reports that an operator ends the connection. Messages sent during this call come before the close frame. The
+    /// handler may also close the WebSocket.
     func operatorEnds(_ webSocket: WebSocket)
 
     /// Information for operators.
     var facts: ConnectionFacts { get }
 
-    /// Reports that the kernel has taken everything. Called only while ``WebSocket/reportsDrain`` is set.
+    /// Reports that the kernel has taken all bytes. Called only while ``WebSocket/reportsDrain`` is set.
     func webSocketDidDrain(_ webSocket: WebSocket)
 }
 

@@ -2,14 +2,14 @@ import CLinux
 import Dispatch
 import Glibc
 
-/// Reports that the system's clock was set. Code that plans by the time of day must then plan again.
+/// Reports that the system's clock was set. Code that makes plans by the time of day must then make them again.
 ///
-/// A `timerfd` on the wall clock, set for a day that never comes, fails when the clock steps
-/// (`TFD_TIMER_CANCEL_ON_SET`). It needs no polling and no wake-ups.
+/// The watcher uses a `timerfd` of the wall clock that is set for a day far in the future. When the clock is set,
+/// reading the timer fails (`TFD_TIMER_CANCEL_ON_SET`). This needs no polling and no wake-ups.
 package final class ClockStepWatcher {
     private let source: any DispatchSourceRead
 
-    /// Calls `stepped` on its own queue after each step.
+    /// Creates a watcher that calls `stepped` on its own queue whenever the clock was set.
     ///
     /// - Throws: ``SocketError`` if the kernel provides no timer.
     package convenience init(stepped: @escaping @Sendable () -> Void) throws(SocketError) {
@@ -17,8 +17,8 @@ package final class ClockStepWatcher {
     }
 
     /// - Parameters:
-    /// - timer: A descriptor that becomes readable at a step. The watcher owns it.
-    /// - takeStep: Resets the timer. Returns whether a step has woken it.
+    ///   - timer: A descriptor that becomes readable when the clock is set. The watcher owns it.
+    ///   - takeStep: Resets the timer. Returns whether the clock was set.
     init(
         _ timer: CInt, takeStep: @escaping @Sendable (CInt) -> Bool, stepped: @escaping @Sendable () -> Void
     ) {
@@ -56,7 +56,7 @@ package final class ClockStepWatcher {
 
     private static func arm(_ timer: CInt) -> Bool {
         var setting = itimerspec()
-        // The year 2191, which fits into the kernel's 64-bit nanoseconds.
+        // This is in the year 2191, which fits into the kernel's 64-bit nanoseconds.
         setting.it_value.tv_sec = 7_000_000_000
         let flags = CInt(TFD_TIMER_ABSTIME) | CInt(TFD_TIMER_CANCEL_ON_SET)
         return timerfd_settime(timer, flags, &setting, nil) == 0

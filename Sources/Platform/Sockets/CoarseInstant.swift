@@ -1,18 +1,19 @@
 import Basics
 
-/// An instant in steps of 50 ms, in four bytes. Each socket has two of them, and one in its loop's queue.
+/// An instant in steps of 50 ms, stored in four bytes. Each socket has two of them, and its loop's queue has a third
+/// one.
 ///
-/// Deadlines of sockets are seconds away, and most are moved before they pass. All that pass within a step wake the
-/// loop once. Ten thousand separate wake-ups cost a tenth of the CPU time of the connections' messages.
+/// Deadlines of sockets are seconds away, and most are moved before they pass. All deadlines in one step wake the loop
+/// only once. Ten thousand separate wake-ups would cost a tenth of the CPU time that the connections' messages need.
 ///
-/// Steps wrap around, as TCP's sequence numbers do (RFC 9293 §3.4). Two instants can be compared if they are less than
-/// three years apart.
+/// The number of a step wraps around, as TCP's sequence numbers do (RFC 9293 §3.4). Two instants can be compared if
+/// they are less than three years apart.
 struct CoarseInstant: Hashable, Sendable {
-    /// Nanoseconds of a step.
+    /// The length of a step in nanoseconds.
     static let step: UInt64 = 50_000_000
     /// An instant after all others.
     static let never = CoarseInstant(steps: .max)
-    /// Nanoseconds. A later instant is treated as ``never``.
+    /// The longest time ahead in nanoseconds. An instant after it is treated as ``never``.
     static let horizon = step << 30
 
     private let steps: UInt32
@@ -21,7 +22,7 @@ struct CoarseInstant: Hashable, Sendable {
         self.steps = steps
     }
 
-    /// The first step that isn't before `instant`; ``never`` beyond the ``horizon``.
+    /// Creates the first step that isn't before `instant`, or ``never`` beyond the ``horizon``.
     @inline(__always)
     init(notBefore instant: MonotonicTime, at now: MonotonicTime) {
         guard instant.nanoseconds < now.nanoseconds &+ Self.horizon else {
@@ -29,17 +30,17 @@ struct CoarseInstant: Hashable, Sendable {
             return
         }
         let steps = UInt32(truncatingIfNeeded: (instant.nanoseconds &+ Self.step &- 1) / Self.step)
-        // The step with the number of ``never`` becomes the next one.
+        // A step must not have the number of ``never``, so it becomes the next one.
         self.steps = steps == .max ? 0 : steps
     }
 
-    /// The last step that isn't after `instant`.
+    /// Creates the last step that isn't after `instant`.
     init(notAfter instant: MonotonicTime) {
         let steps = UInt32(truncatingIfNeeded: instant.nanoseconds / Self.step)
         self.steps = steps == .max ? .max - 1 : steps
     }
 
-    /// The instant of this step. `now` determines the round of the counter.
+    /// Returns the time of this step. `now` determines how often the number has wrapped around.
     func time(near now: MonotonicTime) -> MonotonicTime {
         guard self != .never else { return .distantFuture }
         let current = now.nanoseconds / Self.step

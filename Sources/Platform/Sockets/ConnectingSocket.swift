@@ -2,7 +2,7 @@ import Basics
 import CLinux
 import Glibc
 
-/// A socket that is connecting to a server, on one event loop. It becomes a ``DetachedSocket`` or an error. No thread
+/// A socket on an event loop that is connecting to a server. The result is a ``DetachedSocket`` or an error. No thread
 /// waits.
 package final class ConnectingSocket: Pollable {
     package typealias Completion = (Result<DetachedSocket, SocketError>) -> Void
@@ -11,15 +11,15 @@ package final class ConnectingSocket: Pollable {
     private var reactor: Reactor?
     private var completed: Completion?
     private var deadline = CoarseInstant.never
-    /// The descriptor is closed or has a new owner.
+    /// Whether the descriptor is closed or has a new owner.
     private var isOver = false
 
-    /// Begins to connect. On the loop.
+    /// Begins to connect. Must be called on the loop.
     ///
     /// - Parameters:
-    /// - limit: The time after which the attempt fails with `ETIMEDOUT`.
-    /// - completed: Called once, on the loop, in a later turn. Not called after ``close()``.
-    /// - Throws: The kernel's error, if it refuses at once.
+    ///   - limit: The time after which the attempt fails with `ETIMEDOUT`.
+    ///   - completed: Called once, on the loop, in a later turn. Not called after ``close()``.
+    /// - Throws: The kernel's error, if the kernel refuses at once.
     package init(
         to address: SocketAddress, on reactor: Reactor, within limit: Duration, completed: @escaping Completion
     ) throws(SocketError) {
@@ -30,7 +30,8 @@ package final class ConnectingSocket: Pollable {
         super.init(descriptor: descriptor)
         if address.family != AF_UNIX {
             var on: CInt = 1
-            // The bytes of a turn leave in one call, so waiting gains nothing. Can't fail for such a socket.
+            // All bytes of a turn are sent in one call, so waiting for more would gain nothing. This can't fail for
+            // such a socket.
             setsockopt(descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<CInt>.size))
         }
         let result = address.withPointer { connect(descriptor, $0, $1) }
@@ -62,7 +63,8 @@ package final class ConnectingSocket: Pollable {
     }
 
     override func deadlinePassed(_ passed: CoarseInstant) {
-        // Otherwise the entry belongs to an earlier deadline, or to a former socket with this descriptor.
+        // If they differ, the entry is for an earlier deadline of this socket, or for a former socket with this
+        // descriptor.
         guard passed == deadline else { return }
         fail(SocketError("connect", on: name, errno: ETIMEDOUT))
     }
@@ -77,7 +79,7 @@ package final class ConnectingSocket: Pollable {
         completed?(.failure(error))
     }
 
-    /// Abandons the attempt. On the loop. Idempotent.
+    /// Abandons the attempt. Must be called on the loop. Idempotent.
     package func close() {
         guard !isOver else { return }
         isOver = true

@@ -1,15 +1,15 @@
 import Glibc
 import Synchronization
 
-/// A connected socket between two owners: accepted but not served yet, or moving to another loop.
+/// A connected socket between two owners. It was accepted but isn't served yet, or it is moving to another loop.
 ///
-/// Closes the descriptor if no owner takes it, for example when the job that carries it is dropped. It counts as an
-/// open socket meanwhile, so that a drain doesn't take a moving connection for an ended one.
+/// The descriptor is closed if no owner takes it, for example because the job that carries it is dropped. Meanwhile the
+/// socket counts as open, so that a drain waits for moving connections too.
 package final class DetachedSocket: Sendable {
     let descriptor: CInt
     let queue: SendQueue
-    /// `nil` for a plain socket. `nonisolated(unsafe)` is safe here: the former owner no longer uses the session, and
-    /// one other takes it.
+    /// The TLS session, or `nil` for a plain socket. `nonisolated(unsafe)` is safe because the former owner no longer
+    /// uses the session, and only one new owner takes it.
     nonisolated(unsafe) let tls: TLSSession?
     private let openSockets: SocketCount
     private let isTaken = Atomic<Bool>(false)
@@ -27,7 +27,7 @@ package final class DetachedSocket: Sendable {
         self.openSockets = openSockets
     }
 
-    /// Gives up the descriptor and its place in the count to a new owner. Call it once.
+    /// Records that a new owner has taken the descriptor, and its place in the count. Call this once.
     func wasTaken() {
         isTaken.store(true, ordering: .relaxed)
     }

@@ -1,15 +1,15 @@
 import Dispatch
 
-/// The handle of an event loop, for any thread.
+/// The handle of an event loop. Any thread may use it.
 ///
-/// A loop is a serial Dispatch queue that owns an epoll descriptor. Everything on the loop (sockets, timers, the
-/// protocols above them) is reached through its ``Reactor`` and isn't `Sendable`, so the compiler keeps it there. Other
-/// threads enter with ``submit(_:)`` or ``run(_:)``, which pass the reactor.
+/// A loop is a serial Dispatch queue that owns an epoll descriptor. Everything on the loop (sockets, timers, and the
+/// protocols above them) is reached through its ``Reactor``. None of it is `Sendable`, so the compiler keeps it on the
+/// loop. Other threads use ``submit(_:)`` or ``run(_:)``, which pass the reactor to a closure.
 ///
-/// The actor contains a plain class for speed. Sockets, parsers and rooms call each other synchronously, without an
-/// isolation check at run time. The check happens once per wake-up, when the queue enters the actor.
+/// The actor contains a plain class for speed. Sockets, parsers and rooms call each other synchronously, without a
+/// check of the isolation at run time. The check happens only once per wake-up, when the queue enters the actor.
 package actor EventLoop {
-    /// The index of the loop in its application, from 0.
+    /// The index of the loop in its application, counted from 0.
     package nonisolated let index: Int
     private nonisolated let executor: LoopExecutor
     private let reactor: Reactor
@@ -19,11 +19,11 @@ package actor EventLoop {
         executor.asUnownedSerialExecutor()
     }
 
-    /// Makes a loop that runs after ``start()``.
+    /// Makes a loop. It runs after ``start()``.
     ///
     /// - Parameters:
-    /// - index: The index of the loop in its application.
-    /// - openSockets: The count of open sockets, shared by the application's loops.
+    ///   - index: The index of the loop in its application.
+    ///   - openSockets: The count of open sockets, shared by the application's loops.
     /// - Throws: ``SocketError`` if the kernel provides no epoll or timer descriptor.
     package init(index: Int, openSockets: SocketCount) throws {
         self.index = index
@@ -39,20 +39,20 @@ package actor EventLoop {
         source.setEventHandler {
             self.assumeIsolated { $0.reactor.serveReadySockets() }
         }
-        // Dispatch uses the descriptor until the source is cancelled. The reactor must live until then.
+        // Dispatch uses the descriptor until the source is cancelled, so the reactor has to exist until then.
         source.setCancelHandler { withExtendedLifetime(self) {} }
         source.resume()
         wakeUps = source
     }
 
-    /// Stops for good: closes every socket and drops all timers. Idempotent.
+    /// Stops the loop permanently: closes every socket and drops all timers. Idempotent.
     package func stop() {
         wakeUps?.cancel()
         wakeUps = nil
         reactor.closeAll()
     }
 
-    /// Performs `work` on the loop, later, in the order of submission. From any thread.
+    /// Performs `work` on the loop later. The order of the submissions is kept. Any thread may call it.
     package nonisolated func submit(_ work: @escaping @Sendable (Reactor) -> Void) {
         executor.submit {
             self.assumeIsolated { loop in
@@ -61,18 +61,18 @@ package actor EventLoop {
         }
     }
 
-    /// Performs `work` on the loop and returns its result. From any task.
+    /// Performs `work` on the loop and returns its result. Any task may call it.
     package func run<Result: Sendable>(_ work: @Sendable (Reactor) throws -> Result) rethrows -> Result {
         try reactor.performTurn(work)
     }
 }
 
-/// The event loops of an application, and their shared count of sockets.
+/// The event loops of an application, with their shared count of open sockets.
 package struct EventLoopGroup: Sendable {
     package let loops: [EventLoop]
     package let openSockets = SocketCount()
 
-    /// Makes `count` loops, at least one. Each runs after it is started.
+    /// Makes `count` loops, at least one. The caller has to start them.
     ///
     /// - Throws: ``SocketError`` if the kernel provides no epoll descriptors.
     package init(count: Int) throws {
@@ -81,18 +81,18 @@ package struct EventLoopGroup: Sendable {
     }
 }
 
-/// The key of a value that each event loop has its own instance of. The instance is made at first use.
+/// The key of a value of which each event loop has its own instance. The instance is made when it is first used.
 ///
-/// Code above the sockets keeps state per loop this way, such as rooms and counters, without a lock. The key is
-/// `Sendable`; a value can be reached only with a ``Reactor``.
+/// Code above the sockets keeps its state per loop in such values, for example rooms and counters. It needs no lock.
+/// The key is `Sendable`, but a value can be reached only with a ``Reactor``.
 package final class LoopLocal<Value: AnyObject>: Sendable {
     package init() {}
 
-    /// Returns this loop's value, made by `make` at first use. On the loop. It searches a list, so call it once per
-    /// connection, not per message.
+    /// Returns this loop's value. At the first use, `make` creates it. Must be called on the loop. The call searches a
+    /// list, so call it once per connection, not per message.
     package func value(on reactor: Reactor, make: () -> Value) -> Value {
         let key = ObjectIdentifier(self)
-        // There are only a few keys; hashing would take longer.
+        // The list has only a few keys, so a search is faster than hashing.
         if let index = reactor.locals.firstIndex(where: { $0.key == key }),
             let value = reactor.locals[index].value as? Value
         {

@@ -2,7 +2,7 @@ import Glibc
 
 /// The maximum number of open descriptors of the process.
 package enum FileDescriptorLimit {
-    /// Raises the soft limit to the hard limit, if the system permits it, and returns the limit in force.
+    /// Raises the soft limit to the hard limit, if the system permits it. Returns the limit that then applies.
     package static func raise() -> Int {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }

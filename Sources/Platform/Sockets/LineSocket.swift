@@ -38,7 +38,7 @@ package final class LineSocket {
         }
     }
 
-    /// Returns the next line without its end; `nil` at the end of the stream.
+    /// Returns the next line without its line end, or `nil` at the end of the stream.
     package func next() throws(SocketError) -> [UInt8]? {
         while true {
             if let end = received[searched...].firstIndex(of: UInt8(ascii: "\n")) {

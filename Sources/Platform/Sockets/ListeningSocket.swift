@@ -3,33 +3,34 @@ import Glibc
 
 /// A socket that accepts connections on one event loop.
 ///
-/// If the process or system has no descriptors or memory left, it pauses and tries again. Waiting connections stay in
-/// the kernel's backlog.
+/// If the process or the system has no descriptors or memory left, the socket pauses and tries again later. Meanwhile
+/// new connections wait in the kernel's backlog.
 package final class ListeningSocket: Pollable {
     private static let backlog: CInt = 4096
-    /// The maximum number of connections accepted in one turn. The poller reports the rest again.
+    /// The maximum number of connections that are accepted in one turn. The poller reports the socket again for the
+    /// rest.
     private static let maxAcceptsPerTurn = 64
-    /// The number of full turns before the number of accepts per turn is doubled.
+    /// The number of turns with the full number of accepts, before this number is doubled.
     private static let turnsBeforeMore = 8
     private static let restTime = Duration.milliseconds(200)
 
     /// The bound address, with the port that the kernel chose if 0 was requested.
     package let address: SocketAddress
     private var isClosed = false
-    /// The number of connections accepted in one turn. Connections mostly come one by one, and an `accept` without a
-    /// connection is expensive: the kernel makes and frees a socket and a file.
+    /// The number of connections that are accepted in one turn. Connections mostly come one at a time. An `accept`
+    /// without a waiting connection is expensive, because the kernel makes and frees a socket and a file.
     private var acceptsPerTurn = 1
     private var fullTurns = 0
     private var reactor: Reactor?
     private var accepted: ((DetachedSocket, PeerAddress?) -> Void)?
     private var rested: ((CInt) -> Void)?
 
-    /// Binds and listens. Connections wait until ``start(on:accepted:rested:)``.
+    /// Binds the address and listens. Connections wait until ``start(on:accepted:rested:)``.
     ///
-    /// Replaces the path of a Unix socket if it is a socket without a listener.
+    /// If the address is the path of a Unix socket on which no process listens, that socket is replaced.
     ///
-    /// - Parameter mode: The permissions of a Unix socket. The default is as open as a loopback port, because a proxy
-    ///   runs as another user.
+    /// - Parameter mode: The permissions of a Unix socket. By default any user may connect, as to a loopback port,
+    ///   because a proxy runs as another user.
     package init(_ address: SocketAddress, mode: UInt32 = 0o666) throws(SocketError) {
         let name = address.description
         let type = CInt(SOCK_STREAM.rawValue | UInt32(SOCK_NONBLOCK.rawValue) | UInt32(SOCK_CLOEXEC.rawValue))
@@ -39,7 +40,7 @@ package final class ListeningSocket: Pollable {
             try Self.prepare(descriptor, for: address)
             try Self.bind(descriptor, to: address, mode: mode)
             guard listen(descriptor, Self.backlog) == 0 else { throw SocketError("listen", on: name) }
-            // The kernel knows only the short form of a long path.
+            // The kernel has only the short form of a long path, so the given address is kept.
             self.address = address.family == AF_UNIX ? address : try SocketAddress.bound(to: descriptor)
         } catch {
             Glibc.close(descriptor)
@@ -50,11 +51,12 @@ package final class ListeningSocket: Pollable {
 
     private static func prepare(_ descriptor: CInt, for address: SocketAddress) throws(SocketError) {
         guard address.family != AF_UNIX else { return }
-        // A restart must not wait for the connections of the last run in TIME_WAIT.
+        // After a restart, connections of the last run may be in TIME_WAIT. This option permits listening nevertheless.
         try set(descriptor, SOL_SOCKET, SO_REUSEADDR)
-        // Accepted sockets inherit it. The frames of a turn leave together anyway.
+        // Accepted sockets inherit this option. All frames of a turn are sent together anyway.
         try set(descriptor, CInt(IPPROTO_TCP), TCP_NODELAY)
-        // `[::]` means IPv6 only, whatever the system's default is, so that a second socket can listen on `0.0.0.0`.
+        // With this option, `[::]` means only IPv6, whatever the system's default is. A second socket can then listen
+        // on `0.0.0.0`.
         if address.family == AF_INET6 { try set(descriptor, CInt(IPPROTO_IPV6), IPV6_V6ONLY) }
     }
 
@@ -73,13 +75,13 @@ package final class ListeningSocket: Pollable {
             guard error.errno == EADDRINUSE, let path = address.path, isAbandoned(address, at: path) else {
                 throw error
             }
-            // If this fails, the second attempt fails too.
+            // If `unlink` fails, the second attempt to bind fails too and reports the error.
             unlink(path)
             guard address.withPointer({ Glibc.bind(descriptor, $0, $1) }) == 0 else {
                 throw SocketError("bind", on: address.description)
             }
         }
-        // No client can connect before `listen`.
+        // The permissions are set before `listen`, because no client can connect before it.
         if let path = address.path {
             guard chmod(path, mode) == 0 else {
                 let error = SocketError("chmod", on: path)
@@ -89,12 +91,12 @@ package final class ListeningSocket: Pollable {
         }
     }
 
-    /// Whether the path is a socket without a listener, as a killed process leaves it. `connect` alone doesn't tell,
-    /// because a regular file refuses it too.
+    /// Whether the path is a socket on which no process listens, for example because the process was killed. The kind
+    /// of the file is checked too, because `connect` also fails for a regular file.
     private static func isAbandoned(_ address: SocketAddress, at path: String) -> Bool {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return false }
-        // A blocking socket would wait if the backlog is full.
+        // The socket is non-blocking, because a blocking one would wait if the backlog is full.
         let type = CInt(SOCK_STREAM.rawValue | UInt32(SOCK_NONBLOCK.rawValue) | UInt32(SOCK_CLOEXEC.rawValue))
         let probe = socket(AF_UNIX, type, 0)
         guard probe >= 0 else { return false }
@@ -102,11 +104,11 @@ package final class ListeningSocket: Pollable {
         return address.withPointer { connect(probe, $0, $1) } != 0 && errno == ECONNREFUSED
     }
 
-    /// Starts to accept. On the loop.
+    /// Starts to accept connections. Must be called on the loop.
     ///
     /// - Parameters:
-    /// - accepted: Receives each connection and its peer's address (`nil` for a Unix socket).
-    /// - rested: Called with `errno` when the listener pauses because the system is out of a resource.
+    ///   - accepted: Receives each connection with its peer's address, which is `nil` for a Unix socket.
+    ///   - rested: Called with `errno` when the socket pauses because the system has no resources left.
     package func start(
         on reactor: Reactor, accepted: @escaping (DetachedSocket, PeerAddress?) -> Void,
         rested: @escaping (CInt) -> Void
@@ -119,7 +121,7 @@ package final class ListeningSocket: Pollable {
 
     override func ready(_ events: UInt32) {
         for taken in 0..<acceptsPerTurn {
-            // The receiver of the last connection may have closed the listener.
+            // The socket may have been closed by the function that received the last connection.
             guard let reactor else { return }
             var address = sockaddr_storage()
             let connection = accept(from: &address)
@@ -134,7 +136,7 @@ package final class ListeningSocket: Pollable {
                 fullTurns = 0
                 return
             case EMFILE, ENFILE, ENOBUFS, ENOMEM: return rest(errno)
-            // Any other error concerns one connection that ended in the backlog (accept(2)).
+            // Any other error refers to one connection that ended in the backlog (accept(2)).
             default: continue
             }
         }
@@ -144,7 +146,7 @@ package final class ListeningSocket: Pollable {
         fullTurns = 0
     }
 
-    /// Returns the next connection's descriptor, or -1 and `errno`.
+    /// Returns the descriptor of the next connection, or -1 with `errno` set.
     private func accept(from address: inout sockaddr_storage) -> CInt {
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         return withUnsafeMutablePointer(to: &address) {
@@ -165,12 +167,13 @@ package final class ListeningSocket: Pollable {
         }
     }
 
-    /// Stops accepting, closes the socket, and removes the path of a Unix socket. On the loop. Idempotent.
+    /// Stops accepting, closes the socket, and removes the path of a Unix socket. Must be called on the loop.
+    /// Idempotent.
     package func close() {
         guard !isClosed else { return }
         isClosed = true
-        // The path is removed first: a new daemon that finds no path listens, and a client that finds the path must be
-        // served.
+        // The path is removed first. A new daemon listens when it finds no path, and a client that finds the path must
+        // be served.
         if let path = address.path { unlink(path) }
         if let reactor {
             reactor.removeAndClose(self)
@@ -182,7 +185,7 @@ package final class ListeningSocket: Pollable {
         rested = nil
     }
 
-    /// Also cleans up after a socket that was never started.
+    /// Closes the socket if it was never started.
     deinit {
         close()
     }

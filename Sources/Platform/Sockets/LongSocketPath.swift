@@ -5,7 +5,7 @@ import Glibc
 /// through an open directory and is valid in this process as long as this object exists.
 final class LongSocketPath: Sendable {
     let path: String
-    /// `/proc/self/fd/7/control.sock`. See proc_pid_fd(5).
+    /// The short path, such as `/proc/self/fd/7/control.sock`. See proc_pid_fd(5).
     let short: String
     private let directory: CInt
 

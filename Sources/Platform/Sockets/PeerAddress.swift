@@ -1,15 +1,15 @@
 import CLinux
 import Glibc
 
-/// The IP address of a connection's peer, as the sixteen bytes of IPv6. An IPv4 address is mapped (RFC 4291 §2.5.5.2).
-/// The port is left out, because it doesn't identify a client.
+/// The IP address of a connection's peer, in the sixteen bytes of IPv6. An IPv4 address is mapped into IPv6 (RFC 4291
+/// §2.5.5.2). The port is left out, because it doesn't identify a client.
 package struct PeerAddress: Sendable, Hashable {
     /// The first eight bytes, as a number.
     package let high: UInt64
     /// The last eight bytes, as a number.
     package let low: UInt64
 
-    /// The address from the kernel; `nil` for a Unix socket.
+    /// Converts an address from the kernel. Returns `nil` for a Unix socket.
     init?(_ storage: sockaddr_storage) {
         let bytes: (high: UInt64, low: UInt64)? = withUnsafeBytes(of: storage) { memory in
             switch CInt(storage.ss_family) {

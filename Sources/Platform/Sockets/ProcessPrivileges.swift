@@ -3,26 +3,27 @@ import Glibc
 
 /// The privileges of the process.
 package enum ProcessPrivileges {
-    /// The capabilities (linux/capability.h) of a daemon that runs as root. It listens below port 1024. It gives the
-    /// private cluster's files to the cluster's user, enters that directory, becomes that user and signals its
-    /// processes. It reads in /proc where a running server works.
+    /// The capabilities (linux/capability.h) that a daemon needs if it runs as root. It listens on ports below 1024. It
+    /// gives the private cluster's files to the cluster's user and enters their directory. It becomes that user and
+    /// sends signals to that user's processes. It also reads in /proc which directory a running server uses.
     private static let neededByRoot = [
         CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_FOWNER, CAP_KILL, CAP_SETGID, CAP_SETUID, CAP_NET_BIND_SERVICE, CAP_SYS_PTRACE,
     ]
 
-    /// Gives up all privileges that the daemon doesn't need, as far as the system permits. This limits the damage of
-    /// another defect.
+    /// Drops all privileges that the daemon doesn't need, if the system permits it. This limits the damage that other
+    /// defects can cause.
     ///
-    /// Child processes get no more privileges than this process, whatever the bits of their files. They get none that a
-    /// service manager added to the user's, such as ports below 1024. Root keeps what the daemon needs.
+    /// Child processes get no more privileges than this process, even if their files have special bits. They also don't
+    /// get privileges that a service manager added to the user's, such as ports below 1024. For root, the capabilities
+    /// that the daemon needs are kept.
     ///
-    /// Privileges belong to a thread and are inherited, so call it before a second thread exists.
+    /// Privileges belong to a thread, and new threads inherit them. Call this before a second thread exists.
     package static func drop() {
         _ = prctl_two(PR_SET_NO_NEW_PRIVS, 1, 0)
         _ = prctl_two(PR_CAP_AMBIENT, UInt(PR_CAP_AMBIENT_CLEAR_ALL), 0)
         guard geteuid() == 0 else { return }
         let kept = neededByRoot.reduce(UInt64(0)) { $0 | 1 << UInt64($1) }
-        // The kernel has about forty capabilities and ignores numbers beyond the last.
+        // The kernel has about forty capabilities. It ignores higher numbers.
         for capability in UInt64(0)..<64 where kept & 1 << capability == 0 {
             _ = prctl_two(PR_CAPBSET_DROP, UInt(capability), 0)
         }

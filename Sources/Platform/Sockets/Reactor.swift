@@ -2,7 +2,7 @@ package import Basics
 import CLinux
 import Glibc
 
-/// The inside of an event loop: descriptors, timers, and the work at the end of a turn.
+/// The inner part of an event loop: descriptors, timers, and the work at the end of a turn.
 ///
 /// ```
 /// one turn:  epoll_wait ─► each ready socket: one recv, then its handler ─► … ─► end of the turn:
@@ -10,20 +10,20 @@ import Glibc
 ///                                                                           sends them in one call
 /// ```
 ///
-/// It is deliberately not `Sendable`: only code on the loop can hold it (see ``EventLoop``). All calls happen on the
-/// loop's queue.
+/// The class is deliberately not `Sendable`: only code on the loop can have a reference to it (see ``EventLoop``). All
+/// calls happen on the loop's queue.
 package final class Reactor {
-    /// The maximum number of bytes of one `recv`.
+    /// The maximum number of bytes that one `recv` reads.
     package static let receiveBufferSize = 64 * 1024
-    /// The number of rounds served before other work of the queue gets its turn.
+    /// The maximum number of turns while other work of the queue waits.
     private static let roundsBeforeOthers = 16
-    /// Milliseconds that the loop waits for events before it returns to Dispatch.
+    /// The time in milliseconds that the loop waits for events before it returns to Dispatch.
     private static let patience: CInt = 50
     private static let eventsPerRound = 512
-    /// The maximum number of pieces in one `sendmsg`.
+    /// The maximum number of pieces of memory in one `sendmsg`.
     private static let vectorsPerSend = 64
-    /// The maximum number of send rounds in one turn. A stream may enqueue more data after its last piece is sent. That
-    /// data waits for the next turn.
+    /// The maximum number of times that sockets send in one turn. After its last piece is sent, a stream may enqueue
+    /// more data. If the maximum is reached, that data waits for the next turn.
     private static let flushesPerTurn = 4
 
     /// The time at which this turn began.
@@ -31,7 +31,8 @@ package final class Reactor {
     /// ``EventLoop/index``.
     package let index: Int
     var locals: [(key: ObjectIdentifier, value: AnyObject)] = []
-    /// Set after the loop has stopped. A socket that arrives from another loop is then closed instead of kept for ever.
+    /// Whether the loop has stopped. A socket that arrives from another loop afterwards is closed, because no one would
+    /// ever serve it.
     private var hasStopped = false
 
     let pollDescriptor: CInt
@@ -39,28 +40,29 @@ package final class Reactor {
     private let executor: LoopExecutor
     private let alarm: CInt
     private var armedFor = MonotonicTime.distantFuture
-    /// By descriptor. The kernel uses the smallest free number, so the array is dense. The reactor holds each object
-    /// from ``add(_:events:)`` to the end of the turn in which it is removed. Every object that is called in a turn
-    /// therefore lives until its end, and the calls need no reference counting, which cost nearly 2 % of a delivery.
+    /// The objects by descriptor. The kernel uses the smallest free number, so the array has few gaps. The reactor
+    /// holds each object from ``add(_:events:)`` until the end of the turn in which it is removed. Every object that is
+    /// called in a turn therefore exists until the turn's end, and the calls need no reference counting. Reference
+    /// counting took nearly 2 % of a delivery.
     private var pollables: [Unmanaged<Pollable>?] = []
-    /// The objects removed in this turn, and whether their descriptors must be closed.
+    /// The objects that were removed in this turn, and whether to close their descriptors.
     private var removed: [(pollable: Unmanaged<Pollable>, closes: Bool)] = []
-    /// Deadlines of sockets, by descriptor.
+    /// The deadlines of sockets, by descriptor.
     private var deadlines = TimerQueue<CoarseInstant, CInt>()
     private var alarms = TimerQueue<MonotonicTime, TimerID>()
     private var timers: [TimerID: () -> Void] = [:]
     private var lastTimer: UInt32 = 0
     /// The handlers to call at the end of this turn, before the sockets send.
     private var settling: [any TurnEndHandler] = []
-    /// The handlers that are called now. They may request another call.
+    /// The handlers that are being called now. They may request another call.
     private var settlingNow: [any TurnEndHandler] = []
     private var sending: [Unmanaged<StreamSocket>] = []
-    /// The sockets that send now. Swapped with `sending`, so that no turn allocates.
+    /// The sockets that are sending now. The array is swapped with `sending`, so that a turn allocates no memory.
     private var flushing: [Unmanaged<StreamSocket>] = []
     private let events: UnsafeMutableBufferPointer<epoll_event>
     let vectors: UnsafeMutableBufferPointer<iovec>
     let receiveBuffer: UnsafeMutableRawBufferPointer
-    /// Made for the first TLS socket.
+    /// The buffers for TLS. They are allocated for the first TLS socket.
     lazy var tlsTraffic = TLSTraffic(receiveBufferSize: Self.receiveBufferSize)
 
     init(index: Int, executor: LoopExecutor, openSockets: SocketCount) throws {
@@ -96,8 +98,8 @@ package final class Reactor {
 
     // MARK: Turns
 
-    /// Serves ready sockets and waits for more. Returns when no event comes, or other work of the queue has waited long
-    /// enough.
+    /// Serves ready sockets and waits for further events. Returns when no event comes within the wait, or when other
+    /// work of the queue has waited long enough.
     func serveReadySockets() {
         var roundsWithOthers = 0
         while roundsWithOthers < Self.roundsBeforeOthers {
@@ -105,7 +107,8 @@ package final class Reactor {
             let count = epoll_wait(
                 pollDescriptor, events.baseAddress, CInt(events.count), waits ? Self.patience : 0)
             if waits { executor.stopListening() } else { roundsWithOthers += 1 }
-            // 0: no event. -1: EINTR; Dispatch wakes the loop again, as it does for sockets that are still ready.
+            // 0 means that no event came. -1 means EINTR: Dispatch then calls again, because the descriptor is still
+            // ready.
             guard count > 0 else { return }
             now = .now()
             for index in 0..<Int(count) {
@@ -123,7 +126,7 @@ package final class Reactor {
         }
     }
 
-    /// Performs `work` as a turn of its own.
+    /// Performs `work` as a separate turn.
     func performTurn<Result>(_ work: (Reactor) throws -> Result) rethrows -> Result {
         now = .now()
         defer { endTurn() }
@@ -132,7 +135,7 @@ package final class Reactor {
 
     /// Sends all bytes that were enqueued in this turn.
     private func endTurn() {
-        // Reading resumes for a peer that has taken its responses, so there may be more work.
+        // A peer that has taken its responses may send requests again. Reading them may cause further work.
         for _ in 0..<Self.flushesPerTurn where !settling.isEmpty || !sending.isEmpty {
             swap(&settling, &settlingNow)
             for handler in settlingNow { handler.turnEnds() }
@@ -145,8 +148,9 @@ package final class Reactor {
         armTimer()
     }
 
-    /// Descriptors are closed only now. Otherwise the kernel could reuse a number while events for its former owner are
-    /// still in the list, or while the former owner is still waiting to send.
+    /// Closes the descriptors of removed objects. This happens only at the end of the turn, because the kernel may
+    /// reuse a number. The list of events could still contain events of the former owner, or the former owner could
+    /// still wait to send.
     private func releaseRemoved() {
         while let (pollable, closes) = removed.popLast() {
             if closes { Glibc.close(pollable._withUnsafeGuaranteedRef { $0.descriptor }) }
@@ -165,7 +169,7 @@ package final class Reactor {
 
     // MARK: Descriptors
 
-    /// Starts to poll. Events are level-triggered: unread data is reported again.
+    /// Starts to poll an object. Events are level-triggered: if data is left unread, the event is reported again.
     func add(_ pollable: Pollable, events: UInt32) throws(SocketError) {
         guard !hasStopped else { throw SocketError("epoll_ctl", errno: ECANCELED) }
         let descriptor = pollable.descriptor
@@ -179,7 +183,7 @@ package final class Reactor {
 
     func change(_ pollable: Pollable, events: UInt32) {
         var interest = epoll_event(events: events, data: epoll_data(fd: pollable.descriptor))
-        // Can't fail for an open descriptor that was added.
+        // This can't fail for an open descriptor that was added before.
         epoll_ctl(pollDescriptor, EPOLL_CTL_MOD, pollable.descriptor, &interest)
     }
 
@@ -189,7 +193,7 @@ package final class Reactor {
         remove(pollable, closing: false)
     }
 
-    /// Stops polling, and closes the descriptor at the end of the turn, which removes it from epoll.
+    /// Stops polling. At the end of the turn, closes the descriptor, which also removes it from epoll.
     func removeAndClose(_ pollable: Pollable) {
         remove(pollable, closing: true)
     }
@@ -207,9 +211,10 @@ package final class Reactor {
         }
     }
 
-    /// Calls `body` for the sockets of `count` descriptors from `first` on, for work that is too long for one turn.
+    /// Calls `body` for the sockets among the next `count` descriptors, starting with `first`. Use this for work that
+    /// is too long for one turn.
     ///
-    /// - Returns: The descriptor to continue with; `nil` at the end.
+    /// - Returns: The descriptor to continue with, or `nil` at the end.
     package func forEachSocket(from first: Int, count: Int, _ body: (StreamSocket) -> Void) -> Int? {
         let end = min(first + count, pollables.count)
         for descriptor in min(first, end)..<end {
@@ -240,7 +245,7 @@ package final class Reactor {
         return id
     }
 
-    /// Cancels a timer. Does nothing if it has fired.
+    /// Cancels a timer. Does nothing if the timer has fired.
     package func cancel(_ timer: TimerID) {
         timers[timer] = nil
     }
@@ -252,7 +257,7 @@ package final class Reactor {
 
     private func timerFired() {
         var expirations: UInt64 = 0
-        // Only the reset matters, not the count.
+        // Reading resets the timer. The number of expirations isn't needed.
         _ = Glibc.read(alarm, &expirations, MemoryLayout<UInt64>.size)
         armedFor = .distantFuture
         while let entry = alarms.popDue(at: now) { timers.removeValue(forKey: entry.key)?() }
@@ -262,7 +267,7 @@ package final class Reactor {
         }
     }
 
-    /// Sets the kernel's timer if a deadline is earlier than its current setting.
+    /// Sets the kernel's timer if a deadline is before its current setting.
     private func armTimer() {
         var earliest = alarms.earliest ?? .distantFuture
         if let deadline = deadlines.earliest?.time(near: now), deadline.isBefore(earliest) {
@@ -271,7 +276,7 @@ package final class Reactor {
         guard earliest.isBefore(armedFor) else { return }
         armedFor = earliest
         var setting = itimerspec()
-        // Zero would disarm the timer.
+        // The value must not be zero, because zero would disarm the timer.
         let nanoseconds = max(1, earliest.nanoseconds)
         setting.it_value.tv_sec = Int(clamping: nanoseconds / 1_000_000_000)
         setting.it_value.tv_nsec = Int(nanoseconds % 1_000_000_000)

@@ -3,15 +3,16 @@ import Glibc
 
 /// Delivers signals of the process as events on a queue.
 ///
-/// On Linux, Dispatch itself replaces the signal's default action for good. Ignoring the signal as well, as other
-/// systems need, would lose signals that come before the source is registered, and silence a second watcher.
+/// On Linux, Dispatch permanently replaces the signal's default action. The signal must not be ignored as well, as
+/// other systems need. Otherwise signals that come before the source is registered would be lost, and a second watcher
+/// would get none.
 package final class SignalWatcher {
     private let source: any DispatchSourceSignal
 
     /// - Parameters:
-    /// - queue: The queue of both closures.
-    /// - received: Called for each signal. Several signals at once may cause one call.
-    /// - ready: Called once, when the default action of `signal` is disabled.
+    ///   - queue: The queue on which both closures are called.
+    ///   - received: Called for each signal. Several signals at once may cause only one call.
+    ///   - ready: Called once, when `signal` doesn't cause its default action any more.
     package init(
         _ signal: CInt, on queue: DispatchQueue, received: @escaping @Sendable () -> Void,
         ready: @escaping @Sendable () -> Void = {}
@@ -26,7 +27,7 @@ package final class SignalWatcher {
         source.cancel()
     }
 
-    /// Makes writes to a closed connection fail with an error, instead of ending the process.
+    /// Makes writes to a closed connection fail with an error. Otherwise such a write would end the process.
     package static func ignoreBrokenPipes() {
         Glibc.signal(SIGPIPE, SIG_IGN)
     }

@@ -1,17 +1,17 @@
 import CLinux
 import Glibc
 
-/// The address of a socket: IPv4 or IPv6 with a port, or a path.
+/// The address of a socket: an IPv4 or IPv6 address with a port, or a path.
 package struct SocketAddress: Sendable, CustomStringConvertible {
     private var storage = sockaddr_storage()
     private var length: socklen_t
-    /// The path of a Unix socket that is too long for `sun_path`.
+    /// The short form of a Unix socket's path that is too long for `sun_path`.
     private var longPath: LongSocketPath?
 
-    /// The address of a Unix socket. The path may be longer than `sun_path`, which holds 107 bytes.
+    /// Creates the address of a Unix socket. The path may be longer than `sun_path`, which has room for 107 bytes.
     ///
-    /// - Throws: `ENAMETOOLONG` for a path whose last component is too long, and the kernel's error if the directory of
-    ///   a long path can't be opened.
+    /// - Throws: `ENAMETOOLONG` if the last component of a path is too long. Throws the kernel's error if the directory
+    ///   of a long path can't be opened.
     package init(path: String) throws(SocketError) {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -39,10 +39,9 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Returns the addresses of a host: one for a literal, perhaps several for a name. Blocks during the lookup of a
-    /// name.
+    /// Returns the addresses of a host. An IP address gives one, and a name may give several. Looking up a name blocks.
     ///
-    /// - Throws: A sentence if the name is unknown.
+    /// - Throws: An error with a sentence for people, if the name is unknown.
     package static func resolve(host: String, port: UInt16) throws(ResolveError) -> [SocketAddress] {
         var hints = addrinfo()
         hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
@@ -77,12 +76,12 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
 
     var family: CInt { CInt(storage.ss_family) }
 
-    /// The port; `nil` for a Unix socket.
+    /// The port, or `nil` for a Unix socket.
     package var port: UInt16? {
         family == AF_UNIX ? nil : UInt16(numericParts?.port ?? "")
     }
 
-    /// The path of a Unix socket; `nil` for other sockets and for an unnamed peer.
+    /// The path of a Unix socket, or `nil` for other sockets and for a peer without a name.
     package var path: String? {
         guard family == AF_UNIX else { return nil }
         if let longPath { return longPath.path }
@@ -92,14 +91,14 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Calls `body` with the address in the form of the system calls.
+    /// Calls `body` with the address in the form that system calls take.
     func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         withUnsafePointer(to: storage) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
         }
     }
 
-    /// `127.0.0.1:8080`, `[::1]:8080`, `unix:/run/server.sock`.
+    /// The address as text, such as `127.0.0.1:8080`, `[::1]:8080` or `unix:/run/server.sock`.
     package var description: String {
         if family == AF_UNIX { return "unix:\(path ?? "")" }
         guard let (host, port) = numericParts else { return "unknown" }

@@ -1,18 +1,18 @@
 import Basics
 import Synchronization
 
-/// The number of connected sockets, over all event loops that share this count.
+/// The number of connected sockets of all event loops that share this count.
 package final class SocketCount: Sendable {
     private let value = Atomic<Int>(0)
-    /// One element is enough: it only wakes the waiter, which then reads the count.
+    /// A buffer of one element is enough: an element only wakes the waiting caller, which then reads the count.
     private let zeros = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
     package init() {}
 
-    /// Any thread may read this.
+    /// The present number. Any thread may read it.
     package var current: Int { value.load(ordering: .relaxed) }
 
-    /// Waits until no socket is open, or `limit` has passed. One waiter at a time.
+    /// Waits until no socket is open, or until `limit` has passed. Only one caller may wait at a time.
     ///
     /// - Returns: Whether no socket is open.
     package func waitUntilZero(within limit: Duration) async -> Bool {
@@ -21,7 +21,7 @@ package final class SocketCount: Sendable {
             while current > 0, ContinuousClock.now < deadline {
                 var signals = zeros.stream.makeAsyncIterator()
                 await signals.next()
-                // After a cancellation every wait would end at once.
+                // After a cancellation, every wait would end at once.
                 if Task.isCancelled { break }
             }
         } onTimeout: { [zeros] in

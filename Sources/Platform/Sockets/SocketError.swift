@@ -4,7 +4,7 @@ import Glibc
 package struct SocketError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The name of the system call, such as `bind`.
     package let call: String
-    /// The address or path of the call, if that helps.
+    /// The address or path in the call, or `nil` if it wouldn't help.
     package let subject: String?
     /// The value of `errno`.
     package let errno: CInt

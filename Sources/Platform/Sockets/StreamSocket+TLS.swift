@@ -3,13 +3,13 @@ import Glibc
 
 /// The handler of a socket during its TLS handshake. All calls come on the socket's loop.
 package protocol TLSHandshakeHandler: StreamSocketHandler {
-    /// Reports that the handshake is complete. The socket now carries the inner protocol; set another
+    /// Reports that the handshake is complete. The socket now carries the inner protocol. Set another
     /// ``StreamSocket/handler``.
     func socketDidSecure(_ socket: StreamSocket)
 
     /// Reports that the handshake failed. The handler must finish or close the socket. After
-    /// ``TLSHandshakeFailure/plainHTTP`` the socket is plain again, so that a response can be sent in the clear.
-    /// Otherwise OpenSSL's alert is sent.
+    /// ``TLSHandshakeFailure/plainHTTP`` the socket is plain again, so that the handler can send a response without
+    /// TLS. After any other failure, OpenSSL's alert is sent.
     ///
     /// - Parameter reason: OpenSSL's reason, for the log.
     func socket(_ socket: StreamSocket, handshakeFailed failure: TLSHandshakeFailure, because reason: String)
@@ -17,9 +17,9 @@ package protocol TLSHandshakeHandler: StreamSocketHandler {
 
 /// TLS on a socket: records between the kernel and the handler.
 extension StreamSocket {
-    /// Begins the server's side of a TLS handshake. `handler` serves the socket until it is complete.
+    /// Begins the server's side of a TLS handshake. `handler` serves the socket until the handshake is complete.
     ///
-    /// - Parameter received: Bytes that were received already, after a PROXY header.
+    /// - Parameter received: Bytes that were already received, after a PROXY header.
     package func beginTLS(
         _ context: TLSContext, handler: any TLSHandshakeHandler, received: UnsafeRawBufferPointer
     ) {
@@ -31,13 +31,13 @@ extension StreamSocket {
     }
 
     /// Begins the client's side of a TLS handshake. The server's certificate must be valid for `host`. `handler` serves
-    /// the socket until it is complete.
+    /// the socket until the handshake is complete.
     package func beginTLS(_ context: TLSClientContext, to host: String, handler: any TLSHandshakeHandler) {
         guard isOpen else { return }
         self.handler = handler
         tls = TLSSession(context, to: host)
         guard tls != nil else { return fail(.failed(ENOMEM)) }
-        // The client begins the handshake, so there are no bytes yet.
+        // The client begins the handshake, so this starts it without received bytes.
         receiveRecords(UnsafeRawBufferPointer(start: nil, count: 0))
     }
 
@@ -47,19 +47,19 @@ extension StreamSocket {
         if !tls.unsent.isEmpty, !isScheduled { scheduleFlush() }
         if input.isNewlySecure { handshakeHandler?.socketDidSecure(self) }
         if isOpen, !input.plaintext.isEmpty { handler?.socket(self, received: input.plaintext) }
-        // The handler may have moved the socket. The session then belongs to another loop.
+        // The handler may have moved the socket. In that case the TLS session belongs to another loop.
         guard isOpen else { return }
         if let (cause, reason) = input.failure { return failed(tls, cause, reason) }
         if tls.unsent.count > TLSSession.maxUnsentBytes { return fail(.sendQueueFull) }
         if input.hasEnded { receivedEnd() }
     }
 
-    /// The handler given to ``beginTLS(_:handler:received:)``, until the handshake is complete.
+    /// The handler that ``beginTLS(_:handler:received:)`` got, until the handshake is complete.
     private var handshakeHandler: (any TLSHandshakeHandler)? { handler as? any TLSHandshakeHandler }
 
     private func failed(_ tls: TLSSession, _ cause: TLSHandshakeFailure, _ reason: String) {
         guard !tls.isSecure, let handler = handshakeHandler else {
-            // The alert is sent if possible. Other bytes can't be sent any more.
+            // OpenSSL's alert is sent if possible. The queued bytes can't be sent any more.
             queue = SendQueue()
             if sendRecords() { fail(.failed(EPROTO)) }
             return
@@ -68,8 +68,8 @@ extension StreamSocket {
         handler.socket(self, handshakeFailed: cause, because: reason)
     }
 
-    /// Encrypts the queue and sends it: one call for leftover bytes, and for up to three new records. Returns `false`
-    /// if the socket is closed.
+    /// Encrypts the queue and sends it in one call, with unsent bytes and up to three new records. Returns `false` if
+    /// the socket is closed.
     func sendRecords() -> Bool {
         while let tls {
             let traffic = reactor.tlsTraffic

@@ -17,7 +17,7 @@ package final class StreamSocket: Pollable {
         case closedHere
         /// The connection was reset, or the kernel reported another `errno`. `EPROTO` means that TLS is broken.
         case failed(CInt)
-        /// The peer reads too slowly: more than ``StreamSocket/sendLimit`` bytes wait that it must not miss.
+        /// The peer reads too slowly: more than ``StreamSocket/sendLimit`` bytes wait that can't be left out.
         case sendQueueFull
         /// The loop stopped.
         case loopStopped
@@ -29,22 +29,22 @@ package final class StreamSocket: Pollable {
 
     /// The time that a socket waits for the peer's FIN after it has sent everything.
     package static let lingerTime = Duration.seconds(2)
-    /// The number of bytes that are discarded while lingering. A peer that sends more has its connection reset.
+    /// The number of bytes that are discarded while lingering. If a peer sends more, the connection is reset.
     private static let lingerBytes = 1 << 20
 
-    // The order of the fields leaves no gaps. There are many sockets, and 136 bytes is a size class of the allocator.
+    // The order of the fields leaves no gaps, because there are many sockets. 136 bytes is a size class of the
+    // allocator.
 
-    /// The maximum memory held for the peer at the end of a turn (``SendQueue/heldBytes``). Beyond it the socket is
-    /// closed.
+    /// The maximum of ``SendQueue/heldBytes`` at the end of a turn. If it is exceeded, the socket is closed.
     package var sendLimit: UInt32 = .max
-    /// The handler of the socket. It is replaced when the protocol changes, for example at an HTTP upgrade. Socket and
-    /// handler hold each other until the socket is finished, detached or closed.
+    /// The handler of the socket. It is replaced when the protocol changes, for example at an HTTP upgrade. The socket
+    /// and its handler refer to each other until the socket is finished, detached or closed.
     package var handler: (any StreamSocketHandler)?
-    /// An object that lives as long as the connection, whatever its handlers. It is released when the socket closes or
-    /// is detached.
+    /// An object that exists as long as the connection, even if the handler changes. It is released when the socket
+    /// closes or is detached.
     package var companion: AnyObject?
     package let reactor: Reactor
-    /// `nil` while the socket is plain.
+    /// The TLS session, or `nil` if the socket is plain.
     var tls: TLSSession?
     var queue: SendQueue
     private(set) var phase = Phase.open
@@ -84,20 +84,20 @@ package final class StreamSocket: Pollable {
         set { flags[.isReading] = newValue }
     }
 
-    /// Whether the peer sent its FIN, or a close_notify inside TLS.
+    /// Whether the peer has sent its FIN, or with TLS a close_notify.
     package private(set) var peerEnded: Bool {
         get { flags[.peerEnded] }
         set { flags[.peerEnded] = newValue }
     }
 
-    /// Whether ``StreamSocketHandler/socketDidDrain(_:)`` is called.
+    /// Whether to call ``StreamSocketHandler/socketDidDrain(_:)``.
     package var reportsDrain: Bool {
         get { flags[.reportsDrain] }
         set { flags[.reportsDrain] = newValue }
     }
 
-    /// The time of ``StreamSocketHandler/socketDeadlinePassed(_:)``, which may be called up to 50 ms later. Moving it
-    /// to a later time is free.
+    /// The time at which ``StreamSocketHandler/socketDeadlinePassed(_:)`` is called, or up to 50 ms later. Moving the
+    /// deadline to a later time costs nothing.
     package var deadline: MonotonicTime {
         get { nextDeadline.time(near: reactor.now) }
         set {
@@ -108,17 +108,18 @@ package final class StreamSocket: Pollable {
         }
     }
 
-    /// Takes over a connected, non-blocking socket. Set ``handler`` in the same turn. The peer may have ended already
-    /// (``peerEnded``); the handler isn't notified of that.
+    /// Takes ownership of a connected, non-blocking socket. Set ``handler`` in the same turn. The peer may already have
+    /// ended its side (``peerEnded``). The handler isn't notified of that.
     ///
-    /// - Throws: ``SocketError`` if the loop has stopped or the kernel refuses to poll the socket. The socket is then
-    ///   closed with `detached`.
+    /// - Throws: ``SocketError`` if the loop has stopped or the kernel refuses to poll the socket. Releasing `detached`
+    ///   then closes the socket.
     package init(_ detached: DetachedSocket, on reactor: Reactor) throws(SocketError) {
         self.reactor = reactor
         queue = detached.queue
         tls = detached.tls
         super.init(descriptor: detached.descriptor)
-        // A close_notify came with the last bytes on the former loop. The kernel repeats only its own events.
+        // On the former loop, a close_notify came with the last bytes. The kernel repeats only its own events, so this
+        // is checked here.
         if tls?.peerHasEnded == true {
             peerEnded = true
             isReading = false
@@ -137,8 +138,8 @@ package final class StreamSocket: Pollable {
 
     // MARK: Sending
 
-    /// Sends `bytes`, repeated `times` times, at the end of the turn, after everything enqueued before. Does nothing on
-    /// a finished socket.
+    /// Sends `bytes`, `times` times, at the end of the turn. They are sent after all bytes that were enqueued before.
+    /// Does nothing on a finished socket.
     package func enqueue(_ bytes: SharedBytes, times: Int = 1) {
         guard phase == .open else { return }
         queue.append(bytes, times: times)
@@ -154,8 +155,8 @@ package final class StreamSocket: Pollable {
     func flush() {
         isScheduled = false
         guard phase == .open || phase == .finishing else { return }
-        // Before it closes a slow peer, it tries to send once more: the kernel may have room again without having
-        // reported it.
+        // Before a slow peer is disconnected, the socket tries to send once more. The kernel may have space again
+        // without having reported it yet.
         if !isBlocked || heldBytes > Int(sendLimit) {
             guard tls == nil ? send() : sendRecords() else { return }
         }
@@ -170,7 +171,7 @@ package final class StreamSocket: Pollable {
         updateInterest()
     }
 
-    /// Leaves out frames that may be missed, if that is enough.
+    /// Removes frames that may be left out, because the queue exceeds its limit. Returns whether that is enough.
     private func makeRoom() -> Bool {
         let count = queue.leaveOut(heldBytes - Int(sendLimit))
         guard heldBytes <= Int(sendLimit) else { return false }
@@ -178,7 +179,7 @@ package final class StreamSocket: Pollable {
         return true
     }
 
-    /// Calls `send` once, and again only if the kernel took everything. Returns `false` if the socket is closed.
+    /// Calls `send` once. If the kernel took all bytes, calls it again. Returns `false` if the socket is closed.
     private func send() -> Bool {
         while !queue.isEmpty {
             let vectors = reactor.vectors
@@ -216,7 +217,7 @@ package final class StreamSocket: Pollable {
 
     // MARK: Receiving
 
-    /// Stops or resumes reading. While it is stopped, the kernel's buffer fills and the peer must wait.
+    /// Stops or resumes reading. While reading is stopped, the kernel's buffer fills up, and then the peer can't send.
     package func setReading(_ reading: Bool) {
         guard reading != isReading, phase == .open, !peerEnded else { return }
         isReading = reading
@@ -240,7 +241,7 @@ package final class StreamSocket: Pollable {
         if isReading {
             if ended || events & EPOLLIN.rawValue != 0 { receive() }
         } else if ended {
-            // The connection has ended, and the kernel would report it again and again.
+            // The connection has ended. The socket is closed, because the kernel would report the end again and again.
             fail(.failed(ECONNRESET))
         }
     }
@@ -277,16 +278,16 @@ package final class StreamSocket: Pollable {
         if phase == .lingering { return close() }
         isReading = false
         if phase == .open { handler?.socketReceivedEnd(self) }
-        // Most sockets close now, which removes them from epoll.
+        // Most sockets are closed at this point, which removes them from epoll.
         if phase != .closed { updateInterest() }
     }
 
     // MARK: Ending
 
-    /// Sends the queue, then FIN, and waits briefly for the peer's FIN. If a socket is closed with unread bytes, the
-    /// connection is reset and the peer may lose the last response. The handler receives no further calls.
+    /// Sends the queue and then FIN, and waits a short time for the peer's FIN. Without this wait, unread bytes would
+    /// reset the connection, and the peer might lose the last response. The handler isn't called any more.
     ///
-    /// - Parameter sending: The time limit for sending the queue. Then the socket is closed.
+    /// - Parameter sending: The time limit for sending the queue. After it, the socket is closed.
     package func finish(sending: Duration = StreamSocket.lingerTime) {
         guard phase == .open else { return }
         phase = .finishing
@@ -305,13 +306,13 @@ package final class StreamSocket: Pollable {
 
     private func linger() {
         guard !peerEnded else { return close() }
-        // ENOTCONN means that the peer has gone; `recv` reports it next.
+        // ENOTCONN means that the peer has gone. The next `recv` reports it.
         shutdown(descriptor, CInt(SHUT_WR))
         phase = .lingering
         deadline = reactor.now + Self.lingerTime
     }
 
-    /// Closes at once. Unsent bytes are lost.
+    /// Closes the socket at once. Unsent bytes are lost.
     package func close() {
         fail(.closedHere)
     }
@@ -329,7 +330,7 @@ package final class StreamSocket: Pollable {
         handler?.socketDidClose(self, because: cause)
     }
 
-    /// Takes the socket and its unsent bytes off this loop, for another loop.
+    /// Removes the socket with its unsent bytes from this loop, and returns it for another loop.
     package func detach() -> DetachedSocket {
         phase = .closed
         reactor.remove(self)
@@ -346,7 +347,7 @@ package final class StreamSocket: Pollable {
     }
 
     override func deadlinePassed(_ passed: CoarseInstant) {
-        // Otherwise the entry is for a deadline that was moved, or for a former socket with this descriptor.
+        // If they differ, the entry is for a deadline that was moved, or for a former socket with this descriptor.
         guard passed == armedFor else { return }
         armedFor = .never
         if !CoarseInstant(notAfter: reactor.now).isBefore(nextDeadline) {

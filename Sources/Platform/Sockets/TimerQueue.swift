@@ -6,16 +6,16 @@ protocol TimerInstant {
 }
 
 extension MonotonicTime: TimerInstant {
-    /// `<`, compiled into this module, so that sorting calls no other module.
+    /// The operator `<`, compiled into this module, so that sorting calls no code of other modules.
     @inline(__always)
     func isBefore(_ other: MonotonicTime) -> Bool { nanoseconds < other.nanoseconds }
 }
 
 /// A binary heap of deadlines with their keys.
 ///
-/// A value without a clock. Moving a deadline doesn't remove its entry: the woken object compares the entry with its
-/// current deadline and sets a new one. Moving a deadline to a later time, which every message does, therefore doesn't
-/// touch the heap.
+/// A value without a clock. Moving a deadline doesn't remove its entry. When the entry is due, the object compares it
+/// with its present deadline and may set a new one. Every message moves a deadline to a later time, so this must not
+/// change the heap.
 struct TimerQueue<Instant: TimerInstant, Key> {
     struct Entry {
         let deadline: Instant
@@ -27,7 +27,7 @@ struct TimerQueue<Instant: TimerInstant, Key> {
     var earliest: Instant? { heap.first?.deadline }
     var count: Int { heap.count }
 
-    /// O(log n).
+    /// Inserts an entry. O(log n).
     mutating func insert(_ entry: Entry) {
         heap.append(entry)
         var child = heap.count - 1

@@ -9,7 +9,7 @@
 /// for try await case .message(let message) in room.events { print(message.type ?? "") }
 /// ```
 public actor CableClient {
-    /// The maximum number of actions that wait.
+    /// The maximum number of actions that wait until they are sent.
     private static let maxWaiting = 1024
 
     private struct Subscription {
@@ -17,7 +17,7 @@ public actor CableClient {
         var buffer = EventBuffer<CableEvent>()
         var readers: [CheckedContinuation<CableEvent?, any Error>] = []
         var isRejected = false
-        /// Actions that wait for the confirmation.
+        /// Actions that wait until the server confirms the subscription.
         var waiting: [Outgoing] = []
     }
 
@@ -37,7 +37,7 @@ public actor CableClient {
     private var isSending = false
     private var listening: Task<Void, Never>?
     private var timer: (due: Duration, task: Task<Void, Never>)?
-    /// The client's end, if it has ended.
+    /// The result with which the client ended, or `nil` while it runs.
     private var end: Result<Void, ClientError>?
 
     /// Creates a client. It connects for the first subscription.
@@ -92,7 +92,7 @@ public actor CableClient {
     /// await cable.cancel()
     /// ```
     public func cancel() async {
-        // First, so that no subscription reports a lost connection.
+        // The subscriptions end first, so that none of them reports a lost connection.
         finish(nil)
         await session.cancel(with: .goingAway)
     }
@@ -159,10 +159,11 @@ public actor CableClient {
         subscriptions[number]?.buffer.finish(error)
         subscriptions[number]?.waiting = []
         subscriptions[number]?.readers = []
-        // An error is reported once.
+        // A waiting reader receives the error. The next read then returns the end, because an error is reported only
+        // once.
         if !subscription.readers.isEmpty { _ = subscriptions[number]?.buffer.next() }
         for reader in subscription.readers {
-            // A waiting reader has read all events before.
+            // A reader waits only after it has read all events.
             if let error { reader.resume(throwing: error) } else { reader.resume(returning: nil) }
         }
         let reason = error ?? (subscription.isRejected ? .rejected : .cancelled)
@@ -246,7 +247,8 @@ public actor CableClient {
             deliver(identifier, .rejected)
         case .message(let identifier, let message): deliver(identifier, .message(message))
         case .disconnect(let reason, comesAgain: false):
-            // The session may have ended with the close frame already, so the subscriptions are ended here, too.
+            // The server's close frame may have ended the session already. The subscriptions are therefore ended here,
+            // too.
             finish(.sentAway(reason))
             await session.fail(.sentAway(reason))
         case .disconnect(_, comesAgain: true): await session.comeAgain()

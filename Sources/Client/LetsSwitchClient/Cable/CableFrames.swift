@@ -73,7 +73,7 @@ struct CableCommand: Encodable {
         get throws { .message(.text, Array(try JSONEncoder().encode(self))) }
     }
 
-    /// Returns the identifier of a channel with these parameters. The same parameters always give the same text.
+    /// Returns the identifier of a channel with these parameters. Equal parameters give the same text, byte for byte.
     static func identifier(_ channel: String, _ parameters: [String: String]) -> CableTable.Identifier {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

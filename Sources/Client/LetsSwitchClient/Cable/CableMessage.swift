@@ -39,7 +39,7 @@ public struct CableMessage: Sendable, Hashable {
         try WireDate.decoder.decode(Frame<Body<Content>>.self, from: frame).message.data
     }
 
-    /// Decodes the whole message, for servers whose messages have no `type` and `data`.
+    /// Decodes the whole message, for a server whose messages have no `type` and `data`.
     ///
     /// ```swift
     /// let words = try message.content(as: String.self)

@@ -11,8 +11,8 @@ public enum CableEvent: Sendable, Hashable {
     case rejected
     /// The channel has sent a message: `case .message(let message): print(message.type ?? "")`
     case message(CableMessage)
-    /// The connection was lost. The client connects again, but misses messages sent in between: `case .lost:
-    /// print("lost")`
+    /// The connection was lost. The client connects again, but misses the messages that are sent before the
+    /// subscription is confirmed again: `case .lost: print("lost")`
     case lost
 }
 
@@ -35,9 +35,8 @@ public struct CableSubscription: Sendable {
         self.subscriber = subscriber
     }
 
-    /// The subscription's events in order, for one reader. At most 1,024 events wait for it; one more ends the
-    /// subscription with
-    /// ``ClientError/bufferFull``. Cancelling the reading task unsubscribes.
+    /// The subscription's events in order, for one reader. At most 1,024 events wait for the reader. One more event
+    /// ends the subscription with ``ClientError/bufferFull``. Cancelling the reading task unsubscribes.
     ///
     /// ```swift
     /// for try await case .message(let message) in room.events { print(message.type ?? "") }
@@ -47,7 +46,7 @@ public struct CableSubscription: Sendable {
         return AsyncThrowingStream { try await reading.next() }
     }
 
-    /// Performs an action of the channel. Before the subscription is confirmed, the action waits.
+    /// Performs an action of the channel. The action waits until the subscription is confirmed.
     ///
     /// ```swift
     /// try await chat.perform("speak", ["content": "Good morning"])
@@ -58,7 +57,7 @@ public struct CableSubscription: Sendable {
         try await subscriber.client.perform(CableCommand.action(action, content), subscriber.number)
     }
 
-    /// Performs an action of the channel that has no content.
+    /// Performs an action without content.
     ///
     /// ```swift
     /// try await room.perform("ale")
@@ -77,7 +76,7 @@ public struct CableSubscription: Sendable {
     }
 }
 
-/// The owner of a subscription, which ends when this object is released.
+/// The owner of a subscription. The subscription ends when this object is released.
 final class CableSubscriber: Sendable {
     let client: CableClient
     let number: UInt64

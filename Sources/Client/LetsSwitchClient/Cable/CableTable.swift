@@ -1,4 +1,4 @@
-/// The wanted subscriptions and their states. A value without a clock and without a connection.
+/// The subscriptions that the client wants, and their states. A value without a clock and without a connection.
 ///
 /// ```
 /// wanted ──welcome──► asked ──confirmed──► confirmed
@@ -20,7 +20,7 @@ struct CableTable: Sendable {
         case confirmed
     }
 
-    /// The time after which an unanswered command is sent again.
+    /// The time after which a subscribe command without an answer is sent again.
     static let patience = Duration.milliseconds(500)
 
     private var states: [Identifier: (order: UInt64, state: State)] = [:]
@@ -29,7 +29,7 @@ struct CableTable: Sendable {
 
     func isConfirmed(_ identifier: Identifier) -> Bool { states[identifier]?.state == .confirmed }
 
-    /// The time to call ``timePassed(at:)`` next.
+    /// The time at which to call ``timePassed(at:)`` next.
     var deadline: Duration? {
         states.values.compactMap { entry in
             if case .asked(let time) = entry.state { time + Self.patience } else { nil }
@@ -48,26 +48,26 @@ struct CableTable: Sendable {
         return [.unsubscribe(identifier)]
     }
 
-    /// The server accepts commands now. Returns commands for all wanted subscriptions, in the order in which they were
-    /// added.
+    /// Records that the server accepts commands now. Returns a command for each subscription, in the order in which
+    /// they were added.
     mutating func welcomed(at now: Duration) -> [Command] {
         isWelcome = true
         return ask(at: now) { _ in true }
     }
 
-    /// - Returns: `false` if the subscription was confirmed before or isn't wanted any more.
+    /// - Returns: `false` if the subscription was already confirmed or isn't wanted any more.
     mutating func confirmed(_ identifier: Identifier) -> Bool {
         guard case .asked? = states[identifier]?.state else { return false }
         states[identifier]?.state = .confirmed
         return true
     }
 
-    /// Removes a rejected subscription.
+    /// Removes a rejected subscription. Returns `false` if the table doesn't contain it.
     mutating func rejected(_ identifier: Identifier) -> Bool {
         states.removeValue(forKey: identifier) != nil
     }
 
-    /// - Returns: The subscriptions that were confirmed, in the order in which they were added.
+    /// - Returns: The subscriptions that were confirmed before, in the order in which they were added.
     mutating func lost() -> [Identifier] {
         isWelcome = false
         let confirmed = states.filter { $0.value.state == .confirmed }.sorted { $0.value.order < $1.value.order }

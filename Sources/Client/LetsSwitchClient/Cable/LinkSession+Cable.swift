@@ -5,7 +5,7 @@ extension LinkSession {
         reconnect: ReconnectPolicy = .default, time: ClientTime = .system
     ) -> LinkSession {
         let request = ClientRequest(target: path, fields: fields)
-        // Rails' own client offers the same subprotocols. A server that selects none uses the first.
+        // Rails' own client offers the same subprotocols. A server that selects none uses the first one.
         let subprotocols = ["actioncable-v1-json", "actioncable-unsupported"]
         // The server pings every three seconds.
         let silence = Duration.seconds(6)

@@ -1,4 +1,4 @@
-/// The states of a connection that is restored when it is lost. A value without a clock and without a socket.
+/// The states of a connection that is opened again after it is lost. A value without a clock and without a socket.
 ///
 /// ```
 /// idle ──begin──► connecting ──opened──► open ──ended, silent──► waiting ──time──► connecting
@@ -34,9 +34,9 @@ struct ConnectionLife: Sendable {
     static let closeLimit = Duration.seconds(5)
 
     private(set) var state = State.idle
-    /// The time to call ``timePassed(at:fraction:)`` next.
+    /// The time at which to call ``timePassed(at:fraction:)`` next.
     private(set) var deadline: Duration?
-    /// The time at which an open connection counts as lost if nothing arrives before.
+    /// The time at which an open connection counts as lost, unless bytes arrive before.
     private var silentUntil = Duration.zero
     private let silence: Duration
     private let pings: Bool
@@ -45,11 +45,11 @@ struct ConnectionLife: Sendable {
 
     /// - Parameters:
     ///   - silence: The time without received bytes after which the connection counts as lost.
-    /// - pings: Whether to send a ping after half of the silence. Servers ping only clients that send nothing, so a
-    /// client that sends
-    ///     would receive nothing in a quiet room. Not needed for Action Cable, whose server sends pings by itself.
-    /// - endsAtNormalClosure: Whether close code 1000 ends the session. An Action Cable server sends a disconnect
-    /// message instead.
+    ///   - pings: Whether to send a ping after half of the silence. The server pings only clients that send nothing. In
+    ///     a quiet room, a client that sends would therefore receive nothing. Action Cable doesn't need these pings,
+    ///     because its server always sends pings.
+    ///   - endsAtNormalClosure: Whether close code 1000 ends the session. An Action Cable server sends a disconnect
+    ///     message instead.
     init(_ policy: ReconnectPolicy, silence: Duration, pings: Bool = true, endsAtNormalClosure: Bool = true) {
         reconnecting = Reconnecting(policy)
         self.silence = silence
@@ -57,7 +57,7 @@ struct ConnectionLife: Sendable {
         self.endsAtNormalClosure = endsAtNormalClosure
     }
 
-    /// A reader or sender needs the connection.
+    /// Records that a reader or sender needs the connection.
     mutating func begin(at now: Duration) -> [Action] {
         guard state == .idle else { return [] }
         return connect(at: now)
@@ -69,14 +69,14 @@ struct ConnectionLife: Sendable {
         received(at: now)
     }
 
-    /// Bytes were received.
+    /// Records that bytes were received.
     mutating func received(at now: Duration) {
         guard case .open = state else { return }
         silentUntil = now + silence
         deadline = pings ? now + silence / 2 : silentUntil
     }
 
-    /// The connection has ended, or the attempt failed.
+    /// Records that the connection has ended or that the attempt to connect failed.
     mutating func ended(_ error: ClientError, at now: Duration, fraction: Double) -> [Action] {
         switch state {
         case .idle, .waiting, .ended: return []
@@ -95,7 +95,7 @@ struct ConnectionLife: Sendable {
         }
     }
 
-    /// The connection isn't needed any more.
+    /// Closes the connection, because it isn't needed any more.
     mutating func cancel(with code: CloseCode, at now: Duration) -> [Action] {
         switch state {
         case .closing, .ended: return []

@@ -4,7 +4,8 @@
     import Foundation
 #endif
 
-/// Sends a device's requests. Each is sent once, because a lost request may have taken effect.
+/// Sends a device's requests. Each request is sent only once, because a request without an answer may have taken
+/// effect.
 struct DeviceRequests: Sendable {
     let transport: any Transport
     let deviceID: String
@@ -47,7 +48,7 @@ struct DeviceRequests: Sendable {
 extension [UInt8] {
     /// Decodes the server's answer.
     ///
-    /// - Parameter what: The name of the expected value, for the error.
+    /// - Parameter what: The name of the expected value, for the error message.
     func decoded<Value: Decodable>(as what: String) throws(ClientError) -> Value {
         guard let value = try? WireDate.decoder.decode(Value.self, from: Data(self)) else {
             throw .garbled("it has no \(what)")

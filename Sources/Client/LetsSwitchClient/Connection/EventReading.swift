@@ -1,7 +1,7 @@
-/// The object that a stream of events holds. If the reading task is cancelled while it isn't waiting for an event, the
-/// stream is released by that task, and this object cancels the session.
+/// The object that a stream of events holds. A reading task may be cancelled while it isn't waiting for an event. The
+/// task then releases the stream, and this object cancels the session.
 ///
-/// A reader that only stops reading doesn't cancel the session: it may read or send again.
+/// A reader that only stops reading doesn't cancel the session, because it may read or send again.
 final class EventReading: Sendable {
     private let session: LinkSession
 

@@ -1,7 +1,7 @@
-/// A connection that is restored when it is lost, over one ``Link`` after another. It performs the actions of a
-/// ``ConnectionLife``.
+/// A connection that is opened again after it is lost, over one ``Link`` after another. The session performs the
+/// actions of a ``ConnectionLife``, which makes all decisions.
 ///
-/// The session connects for the first reader or sender. It decides nothing itself.
+/// The session connects for the first reader or sender.
 actor LinkSession {
     enum Event: Sendable {
         case opened
@@ -51,9 +51,9 @@ actor LinkSession {
         let continuation: CheckedContinuation<Value, any Error>
     }
 
-    /// - Parameter holdsBack: Whether to stop reading from the link while the buffer is half full. For clients that
-    /// only send answers to
-    ///   what they read, and that lose nothing if the server closes the connection of a slow reader.
+    /// - Parameter holdsBack: Whether to stop reading from the link while the buffer is half full. This suits clients
+    ///   that only answer the messages that they read, and that lose nothing if the server closes the connection of a
+    ///   slow reader.
     init(
         _ policy: ReconnectPolicy, silence: Duration, pings: Bool = true, endsAtNormalClosure: Bool = true,
         holdsBack: Bool = false, capacity: Int = EventBuffer<Event>.standardCapacity, time: ClientTime = .system,
@@ -84,23 +84,24 @@ actor LinkSession {
         }
     }
 
-    /// Connects if there is no connection yet.
+    /// Connects, unless the session is connected or connecting.
     func begin() {
         perform(life.begin(at: time.now()))
     }
 
     // MARK: Sending
 
-    /// Sends a frame, on the next connection if there is none.
+    /// Sends a frame. Without a connection, the frame waits for the next one.
     ///
-    /// - Parameter waits: `false` for a frame that makes sense only on the present connection.
+    /// - Parameter waits: `false` for a frame that makes sense only on the present connection. Such a frame fails if
+    ///   there is no connection.
     func send(_ frame: LinkFrame, waits: Bool = true) async throws {
         guard waits || link != nil else { throw ClientError.closed(.lost, reason: "") }
         let open = try await openLink()
         do throws(ClientError) {
             try await open.link.send(frame)
         } catch {
-            // The connection was dropped while this frame was being sent.
+            // The connection may have been dropped while this frame was being sent.
             let isLost = error == .cancelled && !Task.isCancelled && life.state != .ended
             throw isLost ? ClientError.closed(.lost, reason: "") : error
         }
@@ -135,7 +136,7 @@ actor LinkSession {
         return time.now() - start
     }
 
-    /// Limits the wait for a pong, because a server may send messages and still not answer pings.
+    /// Limits the wait for a pong, because a server may send messages but not answer pings.
     private func limitPing(_ id: UInt64, from start: Duration) -> Task<Void, Never> {
         let (time, due) = (time, start + silence)
         return Task { [weak self] in
@@ -185,12 +186,12 @@ actor LinkSession {
         await withCheckedContinuation { endWaiters.append($0) }
     }
 
-    /// Ends the session: the server sent an invalid message, or refuses this client permanently.
+    /// Ends the session, because the server sent an invalid message or refuses this client permanently.
     func fail(_ error: ClientError) {
         perform(life.fail(error))
     }
 
-    /// The server asks for a new connection, whatever close code follows.
+    /// Opens a new connection, because the server asks for it. The close code of the present connection doesn't matter.
     func comeAgain() {
         guard case .open = life.state else { return }
         perform(life.ended(.closed(.goingAway, reason: ""), at: time.now(), fraction: time.fraction()))
@@ -203,7 +204,7 @@ actor LinkSession {
             switch action {
             case .connect: beginLink()
             case .ping:
-                // No caller waits for the pong. Any received bytes end the silence.
+                // No caller waits for the pong: any received bytes show that the server is alive.
                 if let link { Task { try? await link.send(.ping([])) } }
             case .close(let code):
                 if let link { Task { try? await link.send(.close(code)) } }
@@ -236,7 +237,7 @@ actor LinkSession {
         }
     }
 
-    /// Returns when the buffer has room, or when the link was replaced.
+    /// Returns when the buffer has room for more events, or when the link was replaced.
     private func holdBack(_ generation: Int) async {
         guard holdsBack, generation == self.generation, buffer.count >= buffer.capacity / 2,
             case .open = life.state
@@ -281,7 +282,7 @@ actor LinkSession {
     private func received(_ event: LinkEvent, _ generation: Int) -> Bool {
         guard generation == self.generation else { return false }
         life.received(at: time.now())
-        // While closing, all messages before the close frame are ignored, so they can't fill the buffer.
+        // While the connection closes, all messages before the close frame are ignored, so they can't fill the buffer.
         if case .closing = life.state { return true }
         switch event {
         case .alive: break
@@ -325,7 +326,8 @@ actor LinkSession {
         for waiter in ending { waiter.resume() }
     }
 
-    /// Sets a timer. An earlier timer is kept for a later deadline, because most deadlines move with every message.
+    /// Sets a timer for the next deadline. If a timer is already set for an earlier time, it is kept: most deadlines
+    /// move with every message.
     private func setTimer() {
         guard let due = life.deadline else { return }
         if let timer, timer.due <= due { return }

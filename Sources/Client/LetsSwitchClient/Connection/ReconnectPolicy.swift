@@ -1,6 +1,6 @@
 /// The waits before a client connects again.
 ///
-/// The n-th consecutive wait is a random time from zero to `min(longest, first · 2ⁿ)`, and at least the time that the
+/// The n-th consecutive wait is a random time from zero to `min(longest, first · 2ⁿ)`. It is at least the time that the
 /// server asks for. The waits are random because otherwise all clients would connect to a restarted server at once.
 ///
 /// ```swift
@@ -10,9 +10,9 @@
 public struct ReconnectPolicy: Sendable, Hashable {
     /// The upper bound of the first wait: `ReconnectPolicy(first: .seconds(2))`
     public let first: Duration
-    /// The upper bound of every wait that the server doesn't ask for: `ReconnectPolicy(longest: .seconds(60))`
+    /// The upper bound of a wait, unless the server asks for a longer one: `ReconnectPolicy(longest: .seconds(60))`
     public let longest: Duration
-    /// The time for which a connection has to be open to restart the waits with the first:
+    /// The time that a connection must be open before the next wait counts as the first again:
     /// `ReconnectPolicy(steadyAfter: .seconds(60))`
     public let steadyAfter: Duration
     /// The maximum number of consecutive waits, or `nil` for no limit: `ReconnectPolicy(attempts: 3)`

@@ -4,9 +4,10 @@
     import Foundation
 #endif
 
-/// A reader of all of a device's conversations, over one connection after another. With ``ReceivedOffsets`` it returns
-/// each message once. A request to connect names the last received offsets; messages missing after that are requested.
-/// The connection closes when the last reference to the reader is released.
+/// A reader of all conversations of a device. It opens a new connection whenever one is lost, and returns each message
+/// once with the help of ``ReceivedOffsets``. The request to connect names the last received offsets. The reader then
+/// requests the messages that are still missing. The connection closes when the last reference to the reader is
+/// released.
 package actor ConversationReading {
     /// An event, and the server's JSON if the event comes from the server.
     package struct Item: Sendable {
@@ -28,11 +29,11 @@ package actor ConversationReading {
         let type = "history"
         let conversation: String
         let after: Int
-        /// The conversation's id, because answers don't name the conversation.
+        /// The conversation's id. The server returns it with the answer, which doesn't name the conversation.
         let ref: String
     }
 
-    /// A message of a page, and its JSON, which may have members that this library doesn't know.
+    /// A message of a page, with the server's JSON. The JSON may have members that this library doesn't know.
     private struct HistoryEntry {
         let message: Message
         private let bytes: ArraySlice<UInt8>
@@ -55,8 +56,8 @@ package actor ConversationReading {
         }
     }
 
-    /// The number of requests at once and the time between later ones. Both stay below the server's limits for a
-    /// device's messages.
+    /// The number of requests that are sent without a delay, and the delay before each later one. Both respect the
+    /// server's limit for the messages of a device.
     private static let burst = 150
     private static let pace = Duration.milliseconds(60)
     private static let retry = Duration.seconds(1)
@@ -64,11 +65,11 @@ package actor ConversationReading {
     private let session: LinkSession
     private let time: ClientTime
     private let received: SharedOffsets
-    /// The requests to send. The first one is in progress.
+    /// The requests to send. The first one was sent and has no answer yet.
     private var questions: [Asking] = []
-    /// The number of requests on this connection.
+    /// The number of requests sent on this connection.
     private var askedCount = 0
-    /// Received events that aren't returned yet.
+    /// Received events that `next()` hasn't returned yet.
     private var ready: [Item] = []
 
     init(_ requests: DeviceRequests, after offsets: [UUID: Int], time: ClientTime = .system) {
@@ -137,7 +138,7 @@ package actor ConversationReading {
                 await received.refused(conversation)
                 await answered(conversation, next: nil)
             } else {
-                // The database is unavailable for a moment.
+                // The database of the server is unavailable for a moment.
                 try? await time.sleep(time.now() + Self.retry)
                 await send()
             }
@@ -145,7 +146,8 @@ package actor ConversationReading {
         }
     }
 
-    /// Queues a request. Requests are sent one after another, because they count against the same limit as messages.
+    /// Queues a request. Only one request is in flight at a time, because requests count against the limit of the
+    /// device's messages.
     private func ask(_ conversation: UUID, after: Int) async {
         let id = conversation.uuidString
         questions.append(Asking(conversation: id, after: after, ref: id))
@@ -165,7 +167,8 @@ package actor ConversationReading {
         guard let question = questions.first, let bytes = try? JSONEncoder().encode(question) else { return }
         askedCount += 1
         if askedCount > Self.burst { try? await time.sleep(time.now() + Self.pace) }
-        // Only on this connection: the next one starts with requests for the messages missing then.
+        // The request is sent only on this connection. After the next handshake, the reader requests the messages that
+        // are missing then.
         try? await session.send(.message(.text, Array(bytes)), waits: false)
     }
 }

@@ -21,7 +21,8 @@ public struct Conversations: Sendable {
         case message(Message)
         /// A person has added or removed a reaction: `case .reaction(let change): print(change.user, change.emoji)`
         case reaction(ReactionChange)
-        /// There is no connection. The next attempt follows after this time: `case .waiting(let wait): print(wait)`
+        /// There is no connection. The client tries to connect again after this time: `case .waiting(let wait):
+        /// print(wait)`
         case waiting(Duration)
         /// The connection has ended: `case .closed(let code): print(code)`
         case closed(CloseCode)
@@ -52,7 +53,7 @@ public struct Conversations: Sendable {
         _ = try await took(name)
     }
 
-    /// Does the same as the public member, and returns the server's JSON, too.
+    /// Takes a user name like ``takeName(_:)``, and returns the server's JSON.
     package func took(_ name: String) async throws -> String {
         let bytes = try await requests.post("/users", Name(deviceId: requests.deviceID, name: name))
         return String(decoding: bytes, as: UTF8.self)
@@ -80,8 +81,8 @@ public struct Conversations: Sendable {
         let id: String?
     }
 
-    /// Opens a conversation. Two people have only one. With more people, each call creates a new group, unless `id` is
-    /// repeated.
+    /// Opens a conversation. Two people share only one conversation. With more people, each call creates a new group,
+    /// unless `id` is the id of an earlier call.
     ///
     /// ```swift
     /// let tea = try await client.conversations.open(with: ["bob", "eve"], id: UUID())
@@ -154,8 +155,8 @@ public struct Conversations: Sendable {
     /// let message = try await client.conversations.send("Tea?", in: tea.id, id: id)
     /// ```
     ///
-    /// - Parameter id: The message's id. After a lost connection, send the message again with the same id: it is stored
-    /// only once.
+    /// - Parameter id: The message's id. After a lost connection, send the message again with the same id. The server
+    ///   stores it only once.
     /// - Throws: ``ClientError``, such as a ``ClientError/refused(_:)`` with `name_required`.
     @discardableResult
     public func send(_ content: String, in conversation: UUID, id: UUID? = nil) async throws -> Message {
@@ -164,7 +165,8 @@ public struct Conversations: Sendable {
         return try await send(outgoing).message
     }
 
-    /// Sends a message to people, in the oldest conversation of exactly them and this device, or in a new one.
+    /// Sends a message to people. It goes to the oldest conversation that has exactly these people and this device, or
+    /// to a new conversation.
     ///
     /// ```swift
     /// let message = try await client.conversations.send("Tea?", to: ["bob"])
@@ -198,25 +200,24 @@ public struct Conversations: Sendable {
 
     // MARK: Receiving
 
-    /// Returns the messages of all of this device's conversations, including later ones. Each message comes once, in
-    /// its conversation's order. After a lost connection the client connects again and receives the missed messages.
-    /// The stream is for one reader, which may be slow: unread messages wait at the server. The stream ends when its
-    /// task is cancelled.
+    /// Returns the messages of all of this device's conversations, including conversations that begin later. Each
+    /// message comes once, in the order of its conversation. After a lost connection the client connects again and
+    /// receives the missed messages. The stream is for one reader. The reader may be slow: unread messages wait on the
+    /// server. The stream ends when its task is cancelled.
     ///
     /// ```swift
     /// for try await case .message(let message) in client.conversations.events(after: known) { show(message) }
     /// ```
     ///
-    /// - Parameter offsets: The last known offsets of up to 100 conversations, or of any of the 200 latest. Later
-    /// messages come
-    ///   first. All other conversations begin with their next message.
-    /// - Throws: ``ClientError`` in the stream, when further attempts to connect are useless.
+    /// - Parameter offsets: The last known offsets of up to 100 conversations, or of any of the 200 latest. The
+    ///   messages after these offsets come first. All other conversations begin with their next message.
+    /// - Throws: ``ClientError`` in the stream, if the client can't connect again.
     public func events(after offsets: [UUID: Int] = [:]) -> AsyncThrowingStream<Event, any Error> {
         let reading = reading(after: offsets)
         return AsyncThrowingStream { try await reading.next()?.event }
     }
 
-    /// Does the same as the public member, and returns the server's JSON, too.
+    /// Returns the same events as ``events(after:)``, with the server's JSON.
     package func reading(after offsets: [UUID: Int] = [:]) -> ConversationReading {
         ConversationReading(requests, after: offsets)
     }

@@ -12,9 +12,9 @@
 public struct Message: Sendable, Hashable, Codable {
     /// The message's id: `seen.insert(message.id)`
     public let id: UUID
-    /// The text; empty after its author was erased: `message.content`
+    /// The text. It is empty if the author was erased: `message.content`
     public let content: String
-    /// The author's name; empty after the author was erased: `message.author`
+    /// The author's name. It is empty if the author was erased: `message.author`
     public let author: String
     /// The time at which the server stored the message: `message.date`
     public let date: Date
@@ -22,7 +22,7 @@ public struct Message: Sendable, Hashable, Codable {
     public let conversation: UUID
     /// The message's number in its conversation, counted from 1: `history(of: id, after: message.offset)`
     public let offset: Int
-    /// The reactions by emoji; empty in messages that come as events: `message.reactions.first?.emoji`
+    /// The reactions by emoji. The list is empty in messages that come as events: `message.reactions.first?.emoji`
     public let reactions: [Reaction]
 
     private enum CodingKeys: String, CodingKey { case id, content, author, date, conversation, offset, reactions }

@@ -36,8 +36,8 @@ public struct Reaction: Sendable, Hashable, Codable {
     }
 }
 
-/// A person has added or removed a reaction. It isn't repeated after a lost connection; ``Message/reactions`` of a message
-/// that is read again has all of them.
+/// A person has added or removed a reaction. The change isn't sent again after a lost connection. To see all reactions,
+/// read the message again: ``Message/reactions`` contains them.
 ///
 /// ```swift
 /// if case .reaction(let change) = event, change.isAdded { print(change.user, change.emoji) }
@@ -80,8 +80,8 @@ extension Conversations {
         let emoji: String
     }
 
-    /// Reacts to a message with an emoji. A repeated reaction has no effect. A message can have 20 different emoji, and 5
-    /// of each person.
+    /// Reacts to a message with an emoji. A repeated reaction has no effect. A message can have up to 20 different
+    /// emoji, and up to 5 of one person.
     ///
     /// ```swift
     /// let message = try await client.conversations.react(to: message, with: "🎉")

@@ -4,7 +4,7 @@
     import Foundation
 #endif
 
-/// The last received offset of each conversation, and the missing messages to request. A value.
+/// The last received offset of each conversation. This value decides which messages to return and which to request.
 ///
 /// | message                 | known conversation  | new conversation      |
 /// |-------------------------|---------------------|-----------------------|
@@ -22,26 +22,30 @@ struct ReceivedOffsets: Sendable {
     }
 
     private var received: [UUID: Int]
-    /// The order in which conversations received their latest messages.
+    /// The order in which conversations received their latest messages. A later message has a higher number.
     private var turns: [UUID: Int] = [:]
     private var lastTurn = 0
-    /// Conversations whose offsets were named in the request. The server sends the missing messages by itself.
+    /// Conversations whose offsets were named in the request to connect. The server sends their missing messages
+    /// without a further request.
     private var named: Set<UUID> = []
-    /// Conversations with an unanswered request, and the highest offset received meanwhile.
+    /// Conversations with an unanswered request. The value is the highest offset that the server has sent or named
+    /// meanwhile.
     private var asked: [UUID: Int] = [:]
-    /// Whether the first handshake named all conversations. A conversation that it didn't name is new then.
+    /// Whether the first handshake named all conversations. If it did, a conversation that only a later handshake names
+    /// is new.
     private var knowsAll: Bool?
 
-    /// The maximum number of conversations that a handshake names.
+    /// The maximum number of conversations that a handshake contains.
     static let namedInHandshake = 200
-    /// The maximum number of conversations named in a request, whose target has a limited length.
+    /// The maximum number of conversations that a request to connect names, because the length of its path and query is
+    /// limited.
     static let namedInRequest = 100
 
     init(_ received: [UUID: Int]) {
         self.received = received
     }
 
-    /// Returns the offsets to name in the next request: those of the conversations with the latest messages.
+    /// Returns the offsets to name in the next request to connect: those of the conversations with the latest messages.
     mutating func connecting() -> [(conversation: UUID, after: Int)] {
         let latest = received.sorted { one, other in
             let (mine, its) = (turns[one.key] ?? 0, turns[other.key] ?? 0)
@@ -53,9 +57,9 @@ struct ReceivedOffsets: Sendable {
 
     /// Takes the offsets of a handshake, and returns the missing messages to request.
     ///
-    /// A conversation in the first handshake begins at its present offset. A conversation that a later handshake names
-    /// for the first time is new, and begins with its first message. If the first handshake couldn't name all
-    /// conversations, it begins at its present offset.
+    /// A conversation in the first handshake begins at its present offset. A conversation that only a later handshake
+    /// names is new and begins with its first message. But if the first handshake couldn't name all conversations, such
+    /// a conversation also begins at its present offset.
     mutating func connected(_ offsets: [UUID: Int]) -> [(conversation: UUID, after: Int)] {
         asked = [:]
         var missing: [(conversation: UUID, after: Int)] = []
@@ -72,7 +76,7 @@ struct ReceivedOffsets: Sendable {
         return missing
     }
 
-    /// Takes a message that the server sent by itself.
+    /// Takes a message that the server sent without a request.
     mutating func take(_ conversation: UUID, _ offset: Int) -> Step {
         let known = received[conversation] ?? offset - 1
         if offset <= known { return .repeated }
@@ -94,15 +98,17 @@ struct ReceivedOffsets: Sendable {
         turns[conversation] = lastTurn
     }
 
-    /// Takes a requested page. Purged messages are missing in it.
+    /// Takes a page that was requested. Purged messages are missing in the page.
     ///
-    /// - Returns: The new offsets, and the offset after which to request more.
+    /// - Returns: The offsets that are new, and the offset after which to request more, or `nil` if nothing more is
+    ///   missing.
     mutating func take(
         page offsets: [Int], of conversation: UUID, lastOffset: Int
     ) -> (new: Set<Int>, after: Int?) {
         let known = received[conversation] ?? 0
         let new = Set(offsets.filter { $0 > known })
-        // An empty page: all missing messages were purged. A page of known messages says nothing about later ones.
+        // An empty page means that all missing messages were purged. A page with only known messages doesn't show
+        // whether later ones are missing.
         let last = new.max() ?? (offsets.isEmpty ? max(known, lastOffset) : known)
         record(conversation, last)
         if last < max(lastOffset, asked[conversation] ?? 0), !new.isEmpty { return (new, last) }
@@ -110,7 +116,7 @@ struct ReceivedOffsets: Sendable {
         return (new, nil)
     }
 
-    /// The request was refused. The next message triggers another request.
+    /// Records that a request was refused. The conversation's next message causes a new request.
     mutating func refused(_ conversation: UUID) {
         asked[conversation] = nil
     }

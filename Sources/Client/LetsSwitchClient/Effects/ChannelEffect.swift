@@ -1,7 +1,7 @@
 /// A channel whose messages change a ``Store``. ``Effects`` runs it.
 ///
-/// Messages are gathered until none has arrived for the time `quiet`, or until the first one has waited for the time
-/// `batch`. All of them then become one change, in their order.
+/// The effect gathers messages until none has arrived for the time `quiet`, or until the first one has waited for the
+/// time `batch`. All of them then become one change, in their order.
 ///
 /// ```swift
 /// let chats = ChannelEffect(
@@ -24,10 +24,10 @@ public struct ChannelEffect<O: OutputMapping, A: ActionMapping>: Sendable where 
     /// ```
     ///
     /// - Parameters:
-    ///   - batch: The longest time that a message waits for others.
-    ///   - quiet: The time that a message waits if no other arrives.
-    /// - failure: Returns the action for a message that can't be decoded, or for a rejected channel
-    /// (``ClientError/rejected``).
+    ///   - batch: The longest time that a message waits for later messages.
+    ///   - quiet: The time that a message waits if no other message arrives.
+    ///   - failure: Returns the action for a message that can't be decoded, or for a rejected channel
+    ///     (``ClientError/rejected``).
     public init(
         channel: @escaping @Sendable () async -> CableSubscription, output: O, actions: A,
         batch: Duration = .seconds(0.33), quiet: Duration = .seconds(0.2),

@@ -7,7 +7,7 @@ struct EffectRun<O: OutputMapping, A: ActionMapping>: Sendable where O.Output ==
         case due
     }
 
-    /// The maximum number of events that wait during a change.
+    /// The maximum number of events that wait while a change is applied.
     private static var maxWaiting: Int { 1024 }
 
     private let effect: ChannelEffect<O, A>
@@ -20,8 +20,8 @@ struct EffectRun<O: OutputMapping, A: ActionMapping>: Sendable where O.Output ==
         self.time = time
     }
 
-    /// Runs the effect, and returns after the channel is unsubscribed. After its task is cancelled it makes no further
-    /// change.
+    /// Runs the effect until the channel ends, then unsubscribes and returns. After the task is cancelled, the effect
+    /// makes no further change.
     func run() async {
         let subscription = await effect.channel()
         let (inputs, input) = AsyncStream<Input>.makeStream(bufferingPolicy: .bufferingOldest(Self.maxWaiting))
@@ -32,7 +32,8 @@ struct EffectRun<O: OutputMapping, A: ActionMapping>: Sendable where O.Output ==
             let now = time.now()
             if case .outcome(let outcome) = next { gathering.add(outcome, at: now) }
             await change(by: gathering.take(at: now))
-            // The timer has fired, or its event didn't fit into the stream.
+            // Either the timer has fired, or the stream was full when the timer fired. In both cases the timer isn't
+            // set any more.
             if let due = timer?.due, due <= now { timer = nil }
             guard let deadline = gathering.deadline else { continue }
             if let timer, timer.due <= deadline { continue }
@@ -51,11 +52,11 @@ struct EffectRun<O: OutputMapping, A: ActionMapping>: Sendable where O.Output ==
         await store.change { [effect] state in outcomes.flatMap { effect.actions(for: $0, in: state) } }
     }
 
-    /// Reads the channel until its end, and reports the error that ended it.
+    /// Reads the channel until its end. Returns the error that ended it, if there is one.
     private func read(
         _ subscription: CableSubscription, into input: AsyncStream<Input>.Continuation
     ) async -> (any Error)? {
-        // Events that are already in the stream are still processed.
+        // Events that are in the stream already are still processed.
         defer { input.finish() }
         do {
             for try await event in subscription.events {

@@ -29,7 +29,7 @@ public actor Effects<ID: Hashable & Sendable, State: Sendable, Action: Sendable>
         for effect in running.values { effect.task.cancel() }
     }
 
-    /// Runs an effect, unless an effect of that name is running.
+    /// Runs an effect, unless an effect with the same name is running.
     ///
     /// ```swift
     /// await effects.run(chat, as: "chat 7")
@@ -46,10 +46,10 @@ public actor Effects<ID: Hashable & Sendable, State: Sendable, Action: Sendable>
         running[id] = (number, task)
     }
 
-    /// Returns whether an effect of that name is running.
+    /// Returns whether an effect with this name is running.
     func isRunning(_ id: ID) -> Bool { running[id] != nil }
 
-    /// Ends an effect. When this returns, the effect has unsubscribed and makes no further change.
+    /// Ends an effect. After this method returns, the effect has unsubscribed and makes no further change.
     ///
     /// ```swift
     /// await effects.cancel("chat 7")

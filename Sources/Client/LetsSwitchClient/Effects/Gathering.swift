@@ -1,6 +1,6 @@
 /// Elements that are gathered for one change. A value without a clock.
 struct Gathering<Element: Sendable>: Sendable {
-    /// The number of elements that are taken at once, without waiting for more.
+    /// The number of elements at which they are taken at once, without waiting for more.
     static var most: Int { 1024 }
 
     private let batch: Duration
@@ -17,7 +17,7 @@ struct Gathering<Element: Sendable>: Sendable {
         self.quiet = quiet
     }
 
-    /// The time to call ``take(at:)``, or `nil` without elements.
+    /// The time at which to call ``take(at:)``, or `nil` without elements.
     var deadline: Duration? {
         guard !elements.isEmpty else { return nil }
         return elements.count < Self.most ? min(first + batch, last + quiet) : last
@@ -29,7 +29,7 @@ struct Gathering<Element: Sendable>: Sendable {
         elements.append(element)
     }
 
-    /// Returns all elements in order if they are due.
+    /// Returns all elements in order, if their time has come. Otherwise it returns none.
     mutating func take(at now: Duration) -> [Element] {
         guard let deadline, deadline <= now else { return [] }
         return takeAll()

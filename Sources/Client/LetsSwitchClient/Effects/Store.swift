@@ -26,7 +26,7 @@ public actor Store<State: Sendable, Action: Sendable> {
         for reader in readers.values { reader.finish() }
     }
 
-    /// The present state, and then the newest state after each change. A slow reader misses states in between.
+    /// The present state, followed by the newest state after each change. A slow reader misses intermediate states.
     ///
     /// ```swift
     /// for await state in store.states { render(state) }
@@ -37,7 +37,7 @@ public actor Store<State: Sendable, Action: Sendable> {
         return states
     }
 
-    /// Applies all actions as one change. No reader receives a state in between.
+    /// Applies all actions as one change. Readers don't receive intermediate states.
     ///
     /// ```swift
     /// await store.send([.opened(chat), .read(chat)])

@@ -10,7 +10,7 @@
 /// print("\(question.votes) × \(question.content)", question.answer ?? "")
 /// ```
 public struct Question: Sendable, Hashable, Decodable {
-    /// Whether the audience sees it.
+    /// Says whether the audience sees the question.
     ///
     /// ```swift
     /// if question.state == .pending { print("waiting for approval") }
@@ -18,7 +18,7 @@ public struct Question: Sendable, Hashable, Decodable {
     public enum State: String, Sendable, Hashable, Decodable {
         /// Only the presenter sees the question: `case .pending: print("wait")`
         case pending
-        /// Everybody sees the question: `case .approved: print("shown")`
+        /// The whole audience sees the question: `case .approved: print("shown")`
         case approved
         /// The presenter has dismissed the question: `case .dismissed: print("dismissed")`
         case dismissed

@@ -14,8 +14,8 @@
 public final class Questions: Sendable {
     /// An event of a session: `if case .changed(let question) = event { show(question) }`
     public enum Event: Sendable, Hashable {
-        /// The client is connected. The list of questions follows, also after each new connection: `case .entered:
-        /// clear()`
+        /// The client is connected. The list of questions follows, after the first connection and after each later one:
+        /// `case .entered: clear()`
         case entered
         /// Existing questions, the oldest first, and whether more of them follow: `case .list(let part, _):
         /// append(part)`
@@ -24,18 +24,19 @@ public final class Questions: Sendable {
         case changed(Question)
         /// A question that isn't shown any more: `case .removed(let id): hide(id)`
         case removed(UUID)
-        /// An own question was answered: `case .answered(let id): blink(id)`
+        /// The presenter has answered a question of this device: `case .answered(let id): blink(id)`
         case answered(UUID)
         /// An announcement of the presenter: `case .announced(let text): print(text)`
         case announced(String)
         /// The session was opened or closed: `case .state(let isOpen): field.isEnabled = isOpen`
         case state(isOpen: Bool)
-        /// The number of participants, including this one, at first and after each change: `case .presence(let count):
-        /// badge.text = "\(count)"`
+        /// The number of participants, including this one. It comes at first and after each change: `case .presence(let
+        /// count): badge.text = "\(count)"`
         case presence(count: Int)
         /// The server refused a request, such as a vote: `case .refused(let reason): print(reason)`
         case refused(String)
-        /// There is no connection. The next attempt follows after this time: `case .waiting(let wait): print(wait)`
+        /// There is no connection. The client tries to connect again after this time: `case .waiting(let wait):
+        /// print(wait)`
         case waiting(Duration)
         /// The connection has ended: `case .closed(let code): print(code)`
         case closed(CloseCode)
@@ -100,9 +101,9 @@ public final class Questions: Sendable {
     /// ```
     ///
     /// - Throws: ``ClientError/sentAway(_:)`` with the server's reason if the session is closed, if the question is
-    /// blank or longer than 2,000 Unicode scalars, or if this device has asked six questions within a minute. After a
-    /// lost connection the
-    ///   question may have been stored, so it isn't asked again. ``ClientError/cancelled`` if the task is cancelled.
+    ///   blank or longer than 2,000 Unicode scalars, or if this device has asked six questions within a minute. A lost
+    ///   connection also throws, because the question may have been stored and isn't asked again.
+    ///   ``ClientError/cancelled`` if the task is cancelled.
     @discardableResult
     public func ask(_ content: String) async throws -> UUID? {
         try await asked(content).id
@@ -138,7 +139,7 @@ public final class Questions: Sendable {
         throw Task.isCancelled ? ClientError.cancelled : .closed(.normal, reason: "the question may not be stored")
     }
 
-    /// Votes for a question. Each device has one vote for each question; repeating it has no effect.
+    /// Votes for a question. Each device has one vote for each question, so a repeated vote has no effect.
     ///
     /// ```swift
     /// try await questions.vote(for: question.id)
@@ -208,7 +209,7 @@ public final class Questions: Sendable {
         }
     }
 
-    /// Leaves the session, and returns when the connection has ended. The events end.
+    /// Leaves the session, and returns when the connection has ended. The events end, too.
     ///
     /// ```swift
     /// await questions.leave()

@@ -17,7 +17,7 @@ public enum Cheer: String, Sendable, Hashable, CaseIterable {
     /// A fire: `try await room.cheer(.fire)`
     case fire
 
-    /// Creates the cheer with the server's name for its kind. An unknown kind gives a plain cheer.
+    /// Creates a cheer from the server's name for its kind. An unknown name gives a plain cheer.
     package init(named name: String?) {
         self = name.flatMap(Self.init(rawValue:)) ?? .plain
     }

@@ -10,7 +10,7 @@
 /// for preference in try await client.preferences.list() { print(preference.title, preference.startsAt) }
 /// ```
 public struct Preference: Sendable, Hashable, Decodable {
-    /// The preference's id, to remove it: `preference.id`
+    /// The preference's id, which is needed to remove the preference: `preference.id`
     public let id: UUID
     /// The title of the partner's task: `preference.title`
     public let title: String
@@ -31,8 +31,8 @@ public struct Preference: Sendable, Hashable, Decodable {
     }
 }
 
-/// The partners that this device prefers. If several people wait for a start, a preferred one comes first. The others
-/// aren't notified.
+/// The partners that this device prefers. If several people wait for the same start, the server chooses a preferred one
+/// first. The preferred partners aren't notified.
 ///
 /// ```swift
 /// let preference = try await client.preferences.add(task)
@@ -49,7 +49,8 @@ public struct Preferences: Sendable {
         let taskId: String
     }
 
-    /// Prefers the partner of one of this device's tasks, past or future. Repeating it has no effect.
+    /// Prefers the partner of one of this device's tasks, past or future. Preferring the same partner again has no
+    /// effect.
     ///
     /// ```swift
     /// try await client.preferences.add(task)

@@ -4,7 +4,7 @@
 /// if case .presence(let presence) = event { print(presence.count, presence.partner == .here) }
 /// ```
 public struct Presence: Sendable, Hashable {
-    /// The partner's whereabouts.
+    /// The partner's presence in the room.
     ///
     /// ```swift
     /// if presence.partner == .away { print("connection lost") }

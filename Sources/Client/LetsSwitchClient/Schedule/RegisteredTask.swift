@@ -4,7 +4,7 @@
     public import Foundation
 #endif
 
-/// A task: what a device starts at an instant.
+/// A task: something that the user has promised to start at an instant.
 ///
 /// ```swift
 /// let task = try await client.register("History", at: nine, timeZone: "Europe/London")
@@ -29,8 +29,8 @@ public struct RegisteredTask: Sendable, Hashable {
     public let partnerTitle: String?
     /// The room of the two partners: `client.room(task.roomID)`
     public let roomID: UUID
-    /// The invitation link, while the task waits for a guest. It is only a path if the server has no public address:
-    /// `task.invitation` is `"https://switch.example.org/#invitation/…"`
+    /// The invitation link, while the task waits for a guest. The link is only a path if the server has no public
+    /// address: `task.invitation` is `"https://switch.example.org/#invitation/…"`
     public let invitation: String?
     /// The JSON that the server sent.
     package let source: String

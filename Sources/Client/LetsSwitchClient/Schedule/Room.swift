@@ -6,9 +6,8 @@
 
 /// The room of a match. Its members receive each other's cheers.
 ///
-/// The client enters it when the first event is requested or the first cheer is sent, and waits if the room isn't open
-/// yet. It leaves with
-/// ``leave()``, or when the room is released.
+/// The client enters the room when the first event is requested or the first cheer is sent. If the room isn't open yet,
+/// the client waits. The client leaves with ``leave()``, or when the room is released.
 ///
 /// ```swift
 /// let room = client.room(task.roomID, task: task.id)
@@ -24,13 +23,15 @@ public final class Room: Sendable {
         case entered
         /// Another member cheers: `case .ale(let cheer): print(cheer)`
         case ale(Cheer)
-        /// The members, at first and after each change: `case .presence(let presence): print(presence.count)`
+        /// The members of the room. They come at first and after each change: `case .presence(let presence):
+        /// print(presence.count)`
         case presence(Presence)
         /// The task moves to another room: `case .rematched(let rematch): print(rematch.roomID)`
         case rematched(Rematch)
         /// The server didn't understand a message of this client: `case .misunderstood(let reason): print(reason)`
         case misunderstood(String)
-        /// There is no connection. The next attempt follows after this time: `case .waiting(let wait): print(wait)`
+        /// There is no connection. The client tries to connect again after this time: `case .waiting(let wait):
+        /// print(wait)`
         case waiting(Duration)
         /// The connection has ended. With ``CloseCode/normal`` the room is closed: `case .closed(let code):
         /// print(code)`
@@ -52,7 +53,7 @@ public final class Room: Sendable {
         public let partnerTitle: String?
     }
 
-    /// A known event, and the server's JSON if there is any.
+    /// An event of the room, and the server's JSON if the event comes from the server.
     package struct Item: Sendable {
         package let event: Event?
         package let source: String?
@@ -158,7 +159,7 @@ public final class Room: Sendable {
         try await session.send(.message(.text, Array(try JSONEncoder().encode(ale))))
     }
 
-    /// Leaves the room, and returns when the connection has ended. The events end.
+    /// Leaves the room, and returns when the connection has ended. The events end, too.
     ///
     /// ```swift
     /// await room.leave()

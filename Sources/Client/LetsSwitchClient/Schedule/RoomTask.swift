@@ -51,7 +51,7 @@ package struct RoomTask: Sendable, Hashable {
         partnerTitle = slot.partnerTask
     }
 
-    /// Returns the seconds after midnight of `09:00` or `09:00:30`.
+    /// Returns the number of seconds after midnight, for a time such as `09:00` or `09:00:30`.
     private static func seconds(_ time: String) -> Int? {
         let parts = time.split(separator: ":").map { Int($0) }
         guard (2...3).contains(parts.count), let hour = parts[0], let minute = parts[1],

@@ -1,4 +1,4 @@
-/// The body of a request about a task: texts by their names, and whether the task waits for a guest.
+/// The body of a request about a task: text values by their names, and whether the task waits for a guest.
 struct TaskBody: Encodable {
     var texts: [String: String]
     var isInviting = false

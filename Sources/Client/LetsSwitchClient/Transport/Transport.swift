@@ -1,5 +1,5 @@
-/// A transport of requests, WebSockets and event streams to one server: own sockets on Linux, URLSession on Apple's
-/// systems.
+/// The way to send requests and to open WebSockets and event streams to one server. On Linux it uses this project's
+/// sockets, and on Apple's systems URLSession.
 protocol Transport: Sendable {
     /// Sends a request, and returns the complete answer with any status.
     func exchange(_ request: ClientRequest) async throws(ClientError) -> ClientResponse
@@ -11,9 +11,9 @@ protocol Transport: Sendable {
     func eventStream(_ request: ClientRequest) async throws(ClientError) -> any Link
 }
 
-/// An open connection that receives events. It answers pings by itself.
+/// An open connection that receives events. The link answers pings.
 protocol Link: Sendable {
-    /// Returns the next event. One reader at a time.
+    /// Returns the next event. Only one reader may wait at a time.
     ///
     /// - Throws: The connection's end: ``ClientError/closed(_:reason:)``, ``ClientError/garbled(_:)``.
     func receive() async throws(ClientError) -> LinkEvent
@@ -31,7 +31,7 @@ enum LinkEvent: Sendable, Hashable {
     /// A server-sent event.
     case event(type: String, data: String, id: String?)
     case pong([UInt8])
-    /// The server is alive. The event has no content.
+    /// The server is alive. This event carries no content.
     case alive
 }
 

@@ -1,8 +1,8 @@
 #if !canImport(Glibc)
     import Foundation
 
-    /// The transport with URLSession, for macOS 13 and iOS 16 or later. It isn't built on Linux, so the tests don't run
-    /// it.
+    /// The transport with URLSession, for macOS 13 and iOS 16 or later. It isn't built on Linux, so the tests there
+    /// don't cover it.
     struct URLSessionTransport: Transport {
         let server: ServerAddress
 
@@ -49,7 +49,7 @@
             do {
                 try await link.open()
             } catch {
-                // URLSession drops the body of a refusal, with the code and the reason, but keeps `Retry-After`.
+                // URLSession drops the body of a refusal, which has the code and the reason. `Retry-After` is kept.
                 guard let response = task.response as? HTTPURLResponse, response.statusCode != 101 else { throw error }
                 throw .refused(ServerRefusal(Self.response(response, [])))
             }
@@ -75,14 +75,14 @@
         }
     }
 
-    /// A link over a WebSocket task. URLSession doesn't report pings, so a quiet link sends pings itself and reports
-    /// the pongs.
+    /// A link over a WebSocket task of URLSession. URLSession doesn't report the server's pings. If nothing arrives,
+    /// the link therefore sends its own pings and reports the pongs.
     private actor TaskLink: Link {
         private typealias Outcome = Result<LinkEvent, ClientError>
 
         private static let quiet = Duration.seconds(20)
-        /// The maximum number of waiting pongs, which is the number of the session's pings. Only one message is
-        /// requested at a time.
+        /// The maximum number of waiting pongs. It equals the maximum number of pings that the session sends. Messages
+        /// need no limit, because only one is requested at a time.
         private static let mostWaiting = 1024
 
         private nonisolated let task: URLSessionWebSocketTask
@@ -91,7 +91,7 @@
         private var reader: CheckedContinuation<Outcome, Never>?
         /// Results that arrived while no reader waited.
         private var outcomes: [Outcome] = []
-        /// Whether a message is requested. The next one is requested only after it has arrived.
+        /// Whether a message is requested from URLSession. The next one is requested only after this one has arrived.
         private var isReceiving = false
 
         init(_ task: URLSessionWebSocketTask) {
@@ -117,8 +117,8 @@
             try result.get()
         }
 
-        /// Takes the result of the first ping. URLSession sometimes calls a ping's handler twice; the first call
-        /// counts.
+        /// Takes the result of the first ping. URLSession sometimes calls a ping's handler twice, so later results are
+        /// ignored.
         private func opened(_ result: Result<Void, ClientError>) {
             opener?.resume(returning: result)
             opener = nil
@@ -139,7 +139,7 @@
             let outcome = await withTaskCancellationHandler {
                 await withCheckedContinuation { reader = $0 }
             } onCancel: {
-                // The requested message then fails, and ends the reader's wait.
+                // The request for a message then fails, which ends the reader's wait.
                 task.cancel()
             }
             return try outcome.get()
@@ -171,15 +171,15 @@
                 return
             }
             switch outcome {
-            // Other waiting results also show that the server is alive.
+            // The results that already wait show that the server is alive, so this one isn't kept.
             case .success(.alive): break
             case .success(.pong) where outcomes.count >= Self.mostWaiting: break
             case .success, .failure: outcomes.append(outcome)
             }
         }
 
-        /// - Parameter answered: Called when a pong arrives. Without a pong, the task fails or the session's silence
-        /// limit ends it.
+        /// - Parameter answered: Called when a pong arrives. Without a pong, the task fails, or the session's limit of
+        ///   silence ends the task.
         private static func ping(_ task: URLSessionWebSocketTask, _ answered: @escaping @Sendable () async -> Void) {
             task.sendPing { error in
                 if error == nil { Task { await answered() } }

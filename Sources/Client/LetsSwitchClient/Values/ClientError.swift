@@ -8,14 +8,14 @@
 /// }
 /// ```
 public enum ClientError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The text isn't a server's address: `catch ClientError.invalidAddress(let text)`
+    /// The text isn't the address of a server: `catch ClientError.invalidAddress(let text)`
     case invalidAddress(String)
-    /// A value can't be sent, such as an action's content that isn't a JSON object: `catch ClientError.invalidValue(let
-    /// what)`
+    /// A value that can't be sent, such as an action's content that isn't a JSON object: `catch
+    /// ClientError.invalidValue(let what)`
     case invalidValue(String)
-    /// The server doesn't answer, or not in time: `catch ClientError.unreachable(let why)`
+    /// The server doesn't answer, or doesn't answer in time: `catch ClientError.unreachable(let why)`
     case unreachable(String)
-    /// The server's certificate has another name, has expired or isn't trusted by this system, or the server doesn't
+    /// The server's certificate has another name, has expired, or isn't trusted by this system. Or the server doesn't
     /// use TLS: `catch ClientError.untrusted(let why)`
     case untrusted(String)
     /// The server refused the request: `catch ClientError.refused(let refusal)`
@@ -29,8 +29,7 @@ public enum ClientError: Error, Sendable, Hashable, CustomStringConvertible {
     case sentAway(String)
     /// The server rejected the subscription of a channel: `catch ClientError.rejected`
     case rejected
-    /// The buffer is full, because events aren't read or messages aren't sent fast enough: `catch
-    /// ClientError.bufferFull`
+    /// Too many events wait for their reader, or too many messages wait to be sent: `catch ClientError.bufferFull`
     case bufferFull
     /// The operation was cancelled, or the connection has ended: `catch ClientError.cancelled`
     case cancelled

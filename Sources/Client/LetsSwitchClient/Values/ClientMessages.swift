@@ -19,21 +19,22 @@ struct ClientField: Sendable, Hashable {
     }
 }
 
-/// An HTTP response, with the part of its body that was requested.
+/// An HTTP response. The body is empty if the transport doesn't report it.
 struct ClientResponse: Sendable, Hashable {
     var status: Int
     /// The header fields, with names in lower case.
     var fields: [ClientField] = []
     var body: [UInt8] = []
 
-    /// Returns the value of the field `name`, in lower case, if there is exactly one.
+    /// Returns the value of the header field `name` if the response has exactly one such field. `name` is in lower
+    /// case.
     func value(_ name: String) -> String? {
         let values = fields.filter { $0.name == name }
         return values.count == 1 ? values[0].value : nil
     }
 }
 
-/// Returns a query parameter's value in which all but letters, digits and `-._~` is escaped (RFC 3986 §2.3).
+/// Returns a query parameter's value with all characters escaped, except letters, digits and `-._~` (RFC 3986 §2.3).
 package func escaped(_ text: String) -> String {
     var escaped = ""
     for byte in text.utf8 {

@@ -1,6 +1,6 @@
 /// The clock and the source of random numbers. Tests replace both.
 struct ClientTime: Sendable {
-    /// Returns the time since an arbitrary start. It is monotonic.
+    /// Returns the time since an arbitrary start. The clock is monotonic.
     let now: @Sendable () -> Duration
     /// Sleeps until a time, and throws if the task is cancelled.
     let sleep: @Sendable (_ until: Duration) async throws -> Void

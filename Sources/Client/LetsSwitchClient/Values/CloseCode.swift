@@ -22,13 +22,13 @@ public struct CloseCode: RawRepresentable, Sendable, Hashable, CustomStringConve
 
     /// 1000: a normal end. `if code == .normal { … }`
     public static var normal: CloseCode { CloseCode(rawValue: 1000) }
-    /// 1001: the server stops, or this program does. `await socket.cancel(with: .goingAway)`
+    /// 1001: the server or this program stops. `await socket.cancel(with: .goingAway)`
     public static var goingAway: CloseCode { CloseCode(rawValue: 1001) }
     /// 1002: one end broke the protocol. `if code == .protocolError { … }`
     public static var protocolError: CloseCode { CloseCode(rawValue: 1002) }
-    /// 1005: the close frame had no code; never sent. `if code == .none { … }`
+    /// 1005: the close frame had no code. This code is never sent. `if code == .none { … }`
     public static var none: CloseCode { CloseCode(rawValue: 1005) }
-    /// 1006: the connection was lost without a close frame; never sent. `if code == .lost { … }`
+    /// 1006: the connection was lost without a close frame. This code is never sent. `if code == .lost { … }`
     public static var lost: CloseCode { CloseCode(rawValue: 1006) }
     /// 1008: this client broke a rule of the server, for example by not reading. `if code == .policyViolation { … }`
     public static var policyViolation: CloseCode { CloseCode(rawValue: 1008) }

@@ -6,8 +6,8 @@
 
 /// Splits a JSON text into its pieces without changing them. A decoder would keep only the members that it knows.
 ///
-/// It checks only brackets, commas and the ends of strings. The decoder of a piece checks the grammar and the depth. It
-/// needs O(n) time and no recursion.
+/// The splitter checks only brackets, commas and the ends of strings. The decoder of a piece checks the grammar and the
+/// depth. Splitting takes O(n) time and uses no recursion.
 ///
 /// The server's `JSONObject` isn't used because it is part of `Wire`, which isn't available on Apple's systems.
 struct JSONPieces {
@@ -19,18 +19,18 @@ struct JSONPieces {
         position = bytes.startIndex
     }
 
-    /// Returns the elements of an array without surrounding white space, or `nil` if the text isn't an array.
+    /// Returns the elements of an array, without the white space around them. Returns `nil` if the text isn't an array.
     static func elements(of array: ArraySlice<UInt8>) -> [ArraySlice<UInt8>]? {
         var pieces = JSONPieces(array)
         return pieces.takeAll(from: UInt8(ascii: "["), to: UInt8(ascii: "]")) { $0.takeValue() }
     }
 
-    /// Returns the value of an object's member, or `nil` if there is none. Of several members with that name it returns
-    /// the last.
+    /// Returns the value of an object's member, or `nil` if there is none. If several members have that name, the last
+    /// one counts.
     static func value(of name: String, in object: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         var pieces = JSONPieces(object)
         let members = pieces.takeAll(from: UInt8(ascii: "{"), to: UInt8(ascii: "}")) { $0.takeMember() }
-        // A name may contain escapes.
+        // The name of a member may contain escapes, so it is decoded before the comparison.
         return members?.last { (try? JSONDecoder().decode(String.self, from: Data($0.name))) == name }?.value
     }
 
@@ -59,7 +59,7 @@ struct JSONPieces {
         return (name, value)
     }
 
-    /// Takes a string, a bracketed value, or all characters of a number or word.
+    /// Takes a string, an array, an object, or all characters of a number or word.
     private mutating func takeValue() -> ArraySlice<UInt8>? {
         skipWhitespace()
         let start = position
@@ -92,7 +92,7 @@ struct JSONPieces {
         return nil
     }
 
-    /// Skips a string with its quotation marks. Returns `false` if there is none, or if it doesn't end.
+    /// Skips a string with its quotation marks. Returns `false` if no string begins here or the string doesn't end.
     private mutating func passString() -> Bool {
         guard skip(UInt8(ascii: "\"")) else { return false }
         while position < bytes.endIndex {
@@ -100,7 +100,7 @@ struct JSONPieces {
             position += 1
             switch byte {
             case UInt8(ascii: "\""): return true
-            // An escaped character doesn't end the string.
+            // The character after a backslash can't end the string.
             case UInt8(ascii: "\\"): position = min(position + 1, bytes.endIndex)
             default: break
             }

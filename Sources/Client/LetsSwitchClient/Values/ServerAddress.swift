@@ -1,4 +1,4 @@
-/// A server's address: scheme, host, port, and a path if a proxy serves it below one.
+/// A server's address: scheme, host and port, and a path if a proxy serves the server below a path.
 ///
 /// ```swift
 /// let local = try ServerAddress("http://127.0.0.1:8080")
@@ -30,7 +30,8 @@ public struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
     /// ```
     public let path: String
 
-    /// Parses an address with `http://`, `https://`, `ws://` or `wss://`, or only `host:port`, which is without TLS.
+    /// Parses an address that begins with `http://`, `https://`, `ws://` or `wss://`, or that is only `host:port`. The
+    /// latter means a connection without TLS.
     ///
     /// ```swift
     /// let server = try ServerAddress("127.0.0.1:8080")
@@ -74,7 +75,7 @@ public struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
                 }
                 rest = text[end.upperBound...]
             }
-            // The characters of a host, a port and a path. User, query and fragment aren't allowed.
+            // The characters that a host, a port and a path may have. A user, a query or a fragment isn't allowed.
             let isPlain = rest.utf8.allSatisfy { (0x21...0x7E).contains($0) && !Self.refused.contains($0) }
             guard isPlain else { return nil }
             let slash = rest.firstIndex(of: "/") ?? rest.endIndex
@@ -108,7 +109,7 @@ public struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension String {
-    /// Returns the first range of `text`. FoundationEssentials doesn't have this method.
+    /// Returns the range of the first occurrence of `text`. FoundationEssentials doesn't have this method.
     fileprivate func range(of text: String) -> Range<Index>? {
         var start = startIndex
         while start < endIndex {

@@ -40,8 +40,8 @@ public struct ServerRefusal: Sendable, Hashable, CustomStringConvertible {
         let opensAt: String?
     }
 
-    /// Reads a response. `Retry-After` counts only in seconds (RFC 9110 §10.2.3), because a date would require
-    /// synchronized clocks.
+    /// Reads a response. `Retry-After` counts only if its value is in seconds (RFC 9110 §10.2.3), because a date would
+    /// require synchronized clocks.
     init(_ response: ClientResponse) {
         let body = try? JSONDecoder().decode(Body.self, from: Data(response.body))
         let seconds = response.value("retry-after").flatMap { Int($0) }
@@ -51,6 +51,6 @@ public struct ServerRefusal: Sendable, Hashable, CustomStringConvertible {
             opensAt: body?.opensAt.flatMap { WireDate.date($0) })
     }
 
-    /// The longest wait in seconds, a day. After a longer `Retry-After` the client asks earlier.
+    /// The longest wait: a day, in seconds. If `Retry-After` is longer, the client asks again earlier.
     private static let longestWait = 86_400
 }

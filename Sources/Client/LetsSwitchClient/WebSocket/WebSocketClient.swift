@@ -6,8 +6,8 @@
 
 /// A WebSocket with JSON messages, which connects again when the connection is lost.
 ///
-/// It connects when the first event is requested or the first message is sent. It answers pings. A silent server
-/// is pinged after 22.5 s, and the connection counts as lost after 45 s.
+/// The client connects when the first event is requested or the first message is sent. It answers pings. If the server
+/// sends nothing, the client sends a ping after 22.5 s. The connection counts as lost after 45 s.
 ///
 /// ```swift
 /// let socket = WebSocketClient<Answer, Question>(server, path: "/live")
@@ -32,7 +32,8 @@ public actor WebSocketClient<In: Decodable & Sendable, Out: Encodable & Sendable
         case message(In)
         /// A message that can't be decoded as `In`: `case .undecodable(let data): print(data.count)`
         case undecodable(Data)
-        /// There is no connection. The next attempt follows after this time: `case .waiting(let wait): print(wait)`
+        /// There is no connection. The client tries to connect again after this time: `case .waiting(let wait):
+        /// print(wait)`
         case waiting(Duration)
         /// The connection has ended: `case .closed(let code): print(code)`
         case closed(CloseCode)
@@ -68,8 +69,8 @@ public actor WebSocketClient<In: Decodable & Sendable, Out: Encodable & Sendable
         Task { await session.cancel(with: .goingAway) }
     }
 
-    /// The socket's events in order, for one reader. At most 1,024 events wait for it; one more ends the stream with
-    /// ``ClientError/bufferFull``. Cancelling the reading task cancels the socket.
+    /// The socket's events in order, for one reader. At most 1,024 events wait for the reader. One more event ends the
+    /// stream with ``ClientError/bufferFull``. Cancelling the reading task cancels the socket.
     ///
     /// ```swift
     /// for try await case .message(let answer) in socket.events { print(answer) }
@@ -101,7 +102,7 @@ public actor WebSocketClient<In: Decodable & Sendable, Out: Encodable & Sendable
         return (try? WireDate.decoder.decode(In.self, from: data)).map(Event.message) ?? .undecodable(data)
     }
 
-    /// Sends a message. Without a connection, the message waits for one.
+    /// Sends a message. Without a connection, the message waits until there is one.
     ///
     /// ```swift
     /// try await socket.send(Question(text: "Why?"), as: .text)

@@ -1,10 +1,10 @@
 import Basics
 
-/// Decides when a query is sent again that conflicted with another one (a deadlock, a serialization failure). It was
-/// rolled back, so nothing happens twice.
+/// Decides when to send a query again that conflicted with another query (a deadlock or a serialization failure). The
+/// database has rolled the query back, so its effects can't happen twice.
 struct ConflictRetries {
-    /// The wait before the first retry. It doubles with each, minus a random half, so that the queries don't conflict
-    /// again.
+    /// The wait before the first retry. It doubles with each retry. A random part of up to half is taken off, so that
+    /// the queries don't conflict again.
     private static let minPause: Duration = .milliseconds(5)
     private static let maxPause: Duration = .milliseconds(100)
 
@@ -17,7 +17,7 @@ struct ConflictRetries {
         self.deadline = deadline
     }
 
-    /// Returns the wait before the query is sent again; nil if the error is final. `random` is in 0..<1.
+    /// Returns the wait before the query is sent again, or `nil` if the error is final. `random` is in 0..<1.
     mutating func pause(after error: PostgresError, now: ContinuousClock.Instant, random: Double) -> Duration? {
         guard case .conflict = error.kind, left > 0 else { return nil }
         left -= 1

@@ -1,13 +1,15 @@
-/// The state of a connection, judged by the result of a query.
+/// The state of a connection, according to the result of a query.
 enum ConnectionHealth {
     case healthy
-    /// A prepared statement no longer fits the schema, or is gone. The connection must be replaced.
+    /// A prepared statement doesn't fit the schema any more, or doesn't exist any more. The connection must be
+    /// replaced.
     case stale
-    /// The connection can't write. A new one may: an old connection keeps settings from its start, or reached a
-    /// standby.
+    /// The connection can't write, but a new one might. An old connection keeps settings from its start, or it is
+    /// connected to a standby.
     case readOnly
 
-    /// While the database is read-only, all connections are. Replacing one per second is enough to find out.
+    /// The minimum age of a read-only connection that is replaced. While the database is read-only, all connections
+    /// are. One new connection per second is enough to notice the end of this state.
     private static let readOnlyAge: Duration = .seconds(1)
 
     /// Whether a connection of this age should be replaced.
@@ -19,7 +21,7 @@ enum ConnectionHealth {
         }
     }
 
-    /// Whether other connections of the pool, of this age, should be replaced too.
+    /// Whether other connections of the pool that have this age should be replaced too.
     func asksForReplacementOfOthers(age: Duration) -> Bool {
         self == .readOnly && age >= Self.readOnlyAge
     }

@@ -2,11 +2,11 @@ import CLibpq
 import Dispatch
 import Glibc
 
-/// A connection in libpq's pipeline mode. Confined to the pool's queue.
+/// A connection in libpq's pipeline mode. The object is used only on the pool's queue.
 ///
-/// Each query is sent as `[Parse] Bind Execute Sync`. It is a transaction of its own, and an error ends at its Sync.
-/// Results arrive in the order of sending: `[prepared] rows|error synced` for each query. A query with its own time
-/// limit is preceded, in its transaction, by a statement that sets the server's limit.
+/// Each query is sent as `[Parse] Bind Execute Sync`. It is a transaction of its own, and an error ends at the query's
+/// Sync. Results arrive in the order of sending: `[prepared] rows|error synced` for each query. If a query has its own
+/// time limit, a statement before it in the same transaction sets the server's limit.
 final class PipelineConnection {
     /// An answered query.
     struct Completion {
@@ -15,7 +15,7 @@ final class PipelineConnection {
         let health: ConnectionHealth
     }
 
-    /// Sets the server's time limit for the rest of the transaction.
+    /// The statement that sets the server's time limit for the rest of the transaction.
     private static let limit = PostgresStatement(
         name: "statement_limit", sql: "SELECT set_config('statement_timeout', $1, true)")
 
@@ -24,12 +24,13 @@ final class PipelineConnection {
     /// Whether unsent bytes wait for the socket to become writable.
     private var isFlushing = false
     private var inFlight: [PipelinedQuery] = []
-    /// The statements prepared here, including those whose Parse is in flight.
+    /// The names of the statements that are prepared on this connection, including those whose Parse is in flight.
     private var prepared: Set<String> = []
-    /// Errors of failed Parse messages, for queries that were sent before the failure was known.
+    /// The errors of failed Parse messages, by statement. They are the results of queries that were sent before the
+    /// failure was known.
     private var prepareFailures: [String: PostgresError] = [:]
 
-    /// nil if the connection can't be used. `onReady` is called on the queue whenever ``receive()`` has work.
+    /// Returns `nil` if the connection can't be used. `onReady` is called on the queue whenever ``receive()`` has work.
     init?(_ connection: ConnectionHandle, queue: DispatchQueue, onReady: @escaping @Sendable () -> Void) {
         guard PQenterPipelineMode(connection.pointer) == 1,
             let readiness = ReadinessSource(queue: queue, handler: onReady),
@@ -39,9 +40,9 @@ final class PipelineConnection {
         self.readiness = readiness
     }
 
-    /// Sends a query. Returns the reason if the connection is lost; otherwise nil.
+    /// Sends a query. Returns the reason if the connection is lost, and otherwise `nil`.
     ///
-    /// - Parameter limit: The server's time limit for the query; nil for the connection's default.
+    /// - Parameter limit: The server's time limit for the query, or `nil` for the connection's default.
     func send(
         _ id: PoolStateMachine.QueryID, _ statement: PostgresStatement, _ parameters: EncodedParameters,
         limit: Duration? = nil
@@ -75,7 +76,7 @@ final class PipelineConnection {
         }
     }
 
-    /// Writes unsent bytes. Returns the reason if the connection is lost; otherwise nil.
+    /// Writes unsent bytes. Returns the reason if the connection is lost, and otherwise `nil`.
     private func flush() -> String? {
         let left = PQflush(connection.pointer)
         guard left >= 0 else { return message }
@@ -92,7 +93,7 @@ final class PipelineConnection {
         return poll(&poller, 1, 0) > 0 && poller.revents & Int16(POLLIN) != 0
     }
 
-    /// Reads and writes as much as possible. Returns the answered queries, and the reason if the connection is lost.
+    /// Reads and writes without waiting. Returns the answered queries, and the reason if the connection is lost.
     func receive() -> (completions: [Completion], loss: String?) {
         let alive = PQconsumeInput(connection.pointer) == 1
         let reason = message
@@ -100,8 +101,8 @@ final class PipelineConnection {
         var endings = 0
         while !inFlight.isEmpty, PQisBusy(connection.pointer) == 0 {
             guard let result = PQgetResult(connection.pointer) else {
-                // One nil ends the results of a command. More in a row mean that libpq expects no results for the
-                // awaited commands.
+                // One `nil` ends the results of a command. Several in a row mean that libpq doesn't expect results for
+                // the commands that are still awaited.
                 endings += 1
                 if endings > 2 { return (completions, reason) }
                 continue
@@ -121,7 +122,7 @@ final class PipelineConnection {
         return (completions, isFlushing ? flush() : nil)
     }
 
-    /// Returns a request to cancel the running query, for use on any thread.
+    /// Returns a request to cancel the running query. Any thread may use the request.
     func cancelRequest() -> BackendCancelRequest? {
         BackendCancelRequest(connection.pointer)
     }
@@ -130,8 +131,8 @@ final class PipelineConnection {
         readiness.cancel()
     }
 
-    /// Returns a duplicate of the socket, which shows when the server closes it. Call it before the last reference is
-    /// dropped, which closes the connection. nil if no descriptor is left.
+    /// Returns a duplicate of the socket, which becomes readable when the server closes it. Call this before dropping
+    /// the last reference, because that closes the connection. Returns `nil` if the process has no descriptor left.
     func linger(queue: DispatchQueue, onEnd: @escaping @Sendable () -> Void) -> LingeringSocket? {
         readiness.cancel()
         return LingeringSocket(PQsocket(connection.pointer), queue: queue, onEnd: onEnd)
@@ -139,7 +140,7 @@ final class PipelineConnection {
 
     private var message: String { PostgresError.message(of: connection.pointer) }
 
-    /// Handles the result of a step of the oldest query.
+    /// Handles the result of the next step of the oldest query.
     private func note(_ result: OpaquePointer, _ status: ExecStatusType) {
         let succeeded = status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK || status == PGRES_EMPTY_QUERY
         let step = inFlight[0].awaited.isEmpty ? .execute : inFlight[0].awaited.removeFirst()
@@ -148,7 +149,8 @@ final class PipelineConnection {
             return
         }
         defer { PQclear(result) }
-        // The server skips everything after an error up to the Sync, with a result that says only that.
+        // After an error, the server skips all messages up to the Sync. Their results say only that they were skipped,
+        // so the first error is kept.
         if !succeeded, inFlight[0].error == nil { inFlight[0].error = PostgresError(result: result) }
         switch step {
         case .prepareLimit: notePrepared(Self.limit.name, succeeded)
@@ -167,7 +169,8 @@ final class PipelineConnection {
     }
 
     private func complete(_ query: PipelinedQuery) -> Completion {
-        // 26000: no such prepared statement. 0A000: its result type has changed with the schema.
+        // 26000 means that the prepared statement doesn't exist. 0A000 means that its result type has changed with the
+        // schema.
         switch query.error?.kind {
         case .server(sqlState: "26000"):
             if let failure = prepareFailures[query.statement.name] {

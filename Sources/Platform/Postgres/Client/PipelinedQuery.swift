@@ -1,20 +1,20 @@
 /// A query in flight on a connection, and the results received so far.
 struct PipelinedQuery {
-    /// A message sent for the query, with one result each.
+    /// A message that was sent for the query. Each message has one result.
     enum Step {
-        /// The Parse and Execute of the statement that sets the server's time limit.
+        /// The Parse and the Execute of the statement that sets the server's time limit.
         case prepareLimit, setLimit
         case prepare, execute
     }
 
     let id: PoolStateMachine.QueryID
     let statement: PostgresStatement
-    /// The steps whose results are missing, in order.
+    /// The steps whose results haven't arrived yet, in order.
     var awaited: [Step]
     var rows: PostgresRows?
     var error: PostgresError?
 
-    /// The caller's result, after the Sync was answered.
+    /// The result for the caller. It is complete when the Sync was answered.
     var result: Result<PostgresRows, PostgresError> {
         if let error { return .failure(error) }
         if let rows { return .success(rows) }

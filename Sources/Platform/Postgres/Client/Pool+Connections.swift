@@ -16,7 +16,7 @@ extension Pool {
     }
 
     func opened(_ id: ConnectionID, _ handle: ConnectionHandle?) {
-        // If the attempt was given up meanwhile, the handle is released, which closes the connection.
+        // If the attempt was abandoned meanwhile, the handle is released here, which closes the connection.
         guard attempts.removeValue(forKey: id) != nil else { return }
         let connection = handle.flatMap { handle in
             PipelineConnection(handle, queue: executor.queue) { [weak self] in
@@ -43,13 +43,13 @@ extension Pool {
         if let request = connections[id]?.cancelRequest() { cancels.send { request.send() } }
     }
 
-    /// Closes a connection, and watches for the server's end of it. If no descriptor is left for that, the place is
-    /// freed after the time limit.
+    /// Closes a connection, and waits until the server has closed its end too. If the process has no descriptor left
+    /// for this wait, the place is freed after the time limit.
     func hangUp(_ id: ConnectionID) {
         let socket = connections[id]?.linger(queue: executor.queue) { [weak self] in
             self?.assumeIsolated { $0.closed(id) }
         }
-        // This releases the last reference. libpq then ends the session.
+        // This assignment releases the last reference. libpq then ends the session.
         connections[id] = nil
         lingering[id] = socket
         socket?.hangUp()

@@ -2,7 +2,7 @@
 struct PendingQuery {
     let statement: PostgresStatement
     let parameters: EncodedParameters
-    /// The server's time limit for this query; `nil` for the default.
+    /// The server's time limit for this query, or `nil` for the default.
     let limit: Duration?
     let submittedAt: ContinuousClock.Instant
     let waiter: CheckedContinuation<PostgresRows, any Error>
@@ -25,7 +25,7 @@ extension Pool {
                 perform(machine.submit(id, of: owner, deadline: now + timeout, now: now))
             }
         } onCancel: {
-            // The task runs on the actor after the submission, which doesn't suspend.
+            // This task runs on the actor only after the query was submitted, because the submission doesn't suspend.
             Task { await self.cancel(id) }
         }
     }

@@ -1,7 +1,8 @@
 import Basics
 import Dispatch
 
-/// Performs the actions of `PoolStateMachine`. Everything runs on one serial queue, as do the sockets' handlers.
+/// Performs the actions of `PoolStateMachine`. Everything runs on one serial queue, including the handlers of the
+/// sockets.
 actor Pool {
     typealias QueryID = PoolStateMachine.QueryID
     typealias ConnectionID = PoolStateMachine.ConnectionID
@@ -54,7 +55,7 @@ actor Pool {
 
     // MARK: - Actions
 
-    /// Performs actions in order. An action may cause further ones, which are performed after the present ones.
+    /// Performs actions in order. If an action causes further actions, they are performed after the present ones.
     func perform(_ new: [PoolStateMachine.Action]) {
         actions += new
         guard !isPerforming else { return }
@@ -90,7 +91,7 @@ actor Pool {
 
     // MARK: - Time
 
-    /// Sets the timer, if it would fire too late. A timer that fires early is harmless.
+    /// Sets the timer for `wakeAt`, unless it fires earlier anyway. An early timer is harmless.
     private func schedule() {
         guard !isStopped, let wakeAt = machine.wakeAt else { return }
         if let timerAt, timerAt <= wakeAt { return }
@@ -106,7 +107,7 @@ actor Pool {
 
     private func tick() {
         timerAt = nil
-        // Reads available answers first, because the silence may be a delay of this process.
+        // The available answers are read first, because a delay of this process may look like silence of the server.
         for id in Array(connections.keys) where connections[id]?.hasInput == true { ready(id) }
         perform(machine.tick(.now))
     }

@@ -4,7 +4,7 @@ extension PoolStateMachine {
         slots.empty.flatMap { hangUp($0, now) }
     }
 
-    /// Gives a connection up, with its abandoned queries.
+    /// Closes a connection, including the queries on it that no caller waits for.
     mutating func hangUp(_ connection: ConnectionID, _ now: Instant) -> [Action] {
         guard let slot = slots[connection] else { return [] }
         var longest = configuration.queryTimeout
@@ -13,7 +13,7 @@ extension PoolStateMachine {
             longest = max(longest, query.deadline - query.submittedAt)
         }
         if stopping {
-            // During the shutdown the place isn't needed any more.
+            // During the shutdown, the place needn't be kept until the server has closed the connection.
             slots[connection] = nil
         } else {
             let until = now + longest + configuration.serverMargin
@@ -26,22 +26,23 @@ extension PoolStateMachine {
         return (slot.inFlight.isEmpty ? [] : [.cancelRunning(connection)]) + [.close(connection)]
     }
 
-    /// Opens connections for waiting queries, as many as there are queries, because one attempt may hang. Opens one
-    /// more if no query waits, but queries are queued on every connection. While the database is unavailable, there is
-    /// one attempt at a time.
+    /// Opens a connection for each waiting query, because one attempt may hang. If no query waits but every connection
+    /// has several queries in flight, opens one more. While the database is unavailable, only one attempt is made at a
+    /// time.
     mutating func open(_ now: Instant) -> [Action] {
         guard !stopping else { return [] }
         let census = slots.census
         var wanted = waiting.count
         if wanted == 0 {
-            // Queries go to the least busy connection. If one has two queries in flight, no connection is idle.
+            // Queries go to the connection with the fewest queries. If no connection is idle and one has two queries,
+            // each has at least one.
             if census.hasQueue, census.idle == 0 { wanted = 1 }
             let isAlone = census.ending == slots.count
             if isAlone, configuration.keepAlive, hasConnected { wanted = 1 }
         }
         wanted -= census.connecting
         guard wanted > 0 else { return [] }
-        // In a busy pool, usually all places are taken by connections in use.
+        // In a busy pool, connections in use usually take all places, so the search below isn't needed.
         guard slots.count < configuration.maxConnections || census.ready + census.connecting < slots.count else {
             return []
         }
@@ -66,8 +67,8 @@ extension PoolStateMachine {
         return .connect(lastConnection)
     }
 
-    /// Returns the maximum number of places. It is one more than configured if no connection is usable and one has been
-    /// ending for too long, because on a lost network the end is never reported.
+    /// Returns the maximum number of places. It is the configured maximum, or one more if no connection is usable and
+    /// one has been ending for too long. On a lost network, the end of a connection is never reported.
     private func maxSlots(_ now: Instant) -> Int {
         let isOverdue = slots.all.contains { slot in
             slot.endingSince.map { $0 + configuration.endPatience <= now } ?? false
@@ -76,8 +77,8 @@ extension PoolStateMachine {
         return configuration.maxConnections + (isOverdue && !isServed ? 1 : 0)
     }
 
-    /// Gives up silent connections without waiting callers, because queries need their places. The one that has been
-    /// silent the longest comes first.
+    /// Closes stalled connections without waiting callers, because waiting queries need their places. The connection
+    /// that has been silent for the longest time is closed first.
     private mutating func makeRoom(for wanted: Int, _ now: Instant) -> [Action] {
         let ending = slots.all.count { $0.endingSince != nil }
         let missing = wanted - ending - (configuration.maxConnections - slots.count)

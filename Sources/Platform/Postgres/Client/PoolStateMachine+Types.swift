@@ -4,14 +4,14 @@ extension PoolStateMachine {
         case connect(ConnectionID)
         case send(QueryID, on: ConnectionID)
         case fail(QueryID, Failure)
-        /// Ask the server to cancel what the connection runs now.
+        /// Ask the server to cancel the query that the connection is running.
         case cancelRunning(ConnectionID)
-        /// Close the connection, or give up opening it. If it was open, call `closed` when the server has closed its
-        /// end too.
+        /// Close the connection, or abandon the attempt to open it. If it was open, call `closed` when the server has
+        /// closed its end too.
         case close(ConnectionID)
         /// Stop waiting for the server to close its end.
         case discard(ConnectionID)
-        /// The shutdown is complete: no query and no connection is left. Sent once.
+        /// The shutdown is complete: no query and no connection is left. This action is returned once.
         case stopped
     }
 
@@ -31,12 +31,14 @@ extension PoolStateMachine {
         enum State: Equatable {
             case connecting
             case ready
-            /// The server has owed an answer for too long. The connection takes no more queries until bytes arrive.
+            /// The server hasn't answered for too long. The connection takes no more queries until bytes arrive.
             case stalled
-            /// The connection takes no more queries. It is closed when it is empty, at the latest at `by`.
+            /// The connection takes no more queries. It is closed when all its queries are answered, or at `by` at the
+            /// latest.
             case leaving(by: Instant?)
-            /// We have closed the connection. Its place is taken until the server has closed it too, because a
-            /// statement may still run there. The server's own limit ends that statement by `until`.
+            /// The pool has closed the connection. Its place stays taken until the server has closed the connection
+            /// too, because a statement may still run on the server. The server's time limit ends that statement by
+            /// `until`.
             case ending(since: Instant, until: Instant)
 
             var isReady: Bool {
@@ -51,14 +53,14 @@ extension PoolStateMachine {
         }
         let id: ConnectionID
         var state = State.connecting
-        /// In the order sent, which is the order of the answers. At most `maxPipelined`.
+        /// The queries that were sent, in order. The answers have the same order. There are at most `maxPipelined`.
         private(set) var inFlight: [QueryID] = []
-        /// Of the queries in flight, in their order.
+        /// The owners of the queries in flight, in the same order.
         private(set) var owners: [WaitingQueries.Owner] = []
         var openedAt: Instant
         var retireAt: Instant
         var idleSince: Instant
-        /// The time of the last bytes from the server, or of the start of the connection attempt.
+        /// The time at which the last bytes arrived from the server, or at which the attempt to connect began.
         var lastReceivedAt: Instant
 
         var isReady: Bool { state.isReady }
@@ -90,15 +92,15 @@ extension PoolStateMachine {
             return false
         }
 
-        /// The time at which we closed the connection; nil if it isn't closed.
+        /// The time at which the pool closed the connection, or `nil` if it hasn't.
         var endingSince: Instant? {
             if case .ending(let since, _) = state { return since }
             return nil
         }
     }
 
-    /// The places in the order of their numbers, in which they were made. There are few, so each query searches them in
-    /// place. A dictionary would return copies, and their arrays would be copied at each change.
+    /// The places in ascending order of their ids. A pool has few places, so each query searches them in this array. A
+    /// dictionary would return copies, and each change would copy a place's arrays.
     struct Slots {
         private(set) var all: [Slot] = []
 
@@ -121,18 +123,19 @@ extension PoolStateMachine {
             index(of: id).map { all.remove(at: $0) }
         }
 
-        /// Changes a place without copying its queue.
+        /// Changes a place without copying its array of queries.
         mutating func update(_ id: ConnectionID, _ change: (inout Slot) -> Void) {
             if let index = index(of: id) { change(&all[index]) }
         }
 
-        /// The connections that are leaving and owe no answer.
+        /// The connections that are leaving and have no queries in flight.
         var empty: [ConnectionID] {
             all.indices.lazy.filter { all[$0].state.isLeaving && all[$0].inFlight.isEmpty }.map { all[$0].id }
         }
 
-        /// The connection for the next query of an owner. `nil` if all are full, or the owner has queries on `most` connections and these are
-        /// full. While a connection `isOpening`, the query of one owner waits rather than behind those of another, which may be slow.
+        /// The connection for the next query of an owner. `nil` if all connections are full, or if the owner has
+        /// queries on `most` connections and these are full. While a connection `isOpening`, the query doesn't go to a
+        /// connection with queries of another owner, which may be slow. It waits instead.
         func place(
             for owner: WaitingQueries.Owner, limit: Int, most: Int?, isOpening: Bool
         ) -> (ConnectionID, lastReceivedAt: Instant)? {
@@ -144,7 +147,8 @@ extension PoolStateMachine {
             }
         }
 
-        /// The ready connection with the fewest queries in flight, among those that `isAllowed` accepts and that have less than `limit`.
+        /// The ready connection with the fewest queries in flight. Only connections that `isAllowed` accepts and that
+        /// have fewer than `limit` queries are considered.
         func leastBusy(
             limit: Int, where isAllowed: (Slot) -> Bool = { _ in true }
         ) -> (ConnectionID, lastReceivedAt: Instant)? {

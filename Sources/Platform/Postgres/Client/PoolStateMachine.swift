@@ -1,7 +1,7 @@
 import Basics
 
-/// Decides which query goes to which connection, when connections are opened and closed, and when a wait is over. A
-/// value without I/O: events and the time are arguments, and `Pool` performs the returned actions.
+/// Decides which connection a query goes to, when connections are opened and closed, and when a wait ends. A value
+/// without I/O: events and the time are arguments, and `Pool` performs the returned actions.
 ///
 /// ```
 ///   submit → waiting ──send──▶ in flight ──finished──▶ answered
@@ -18,19 +18,20 @@ import Basics
 /// ```
 ///
 /// The queries of a stalled connection have failed. The connection takes no more queries until bytes arrive. An ending
-/// connection keeps its place until the server has closed it too, because a statement may still run there: the server's
-/// connections count against `maxConnections`. On a lost network the end is never reported. So a pool without a usable
-/// connection may open one more after `endPatience`.
+/// connection keeps its place until the server has closed it too, because a statement may still run there. The server's
+/// connections count against `maxConnections`. On a lost network, the end of a connection is never reported. A pool
+/// without a usable connection may therefore open one more after `endPatience`.
 ///
-/// A query fails if the server is silent for `stallTimeout`. If the server answers other queries, it may wait longer.
+/// A query in flight fails if its connection receives nothing for `stallTimeout`. A query that hasn't been sent may
+/// wait longer, as long as the server answers other queries.
 struct PoolStateMachine {
     typealias Instant = ContinuousClock.Instant
     typealias QueryID = UInt64
     typealias ConnectionID = UInt64
 
-    /// A connection lost sooner than this after it was opened counts as a failed attempt.
+    /// If a connection is lost within this time after it was opened, the attempt counts as failed.
     static let shortLife: Duration = .seconds(1)
-    /// After an overdue query was cancelled, the time for the queries behind it on the same connection.
+    /// The time for the queries behind an overdue query on the same connection, after the overdue query was cancelled.
     static let cancelGrace: Duration = .seconds(1)
 
     let configuration: PostgresConfiguration
@@ -39,9 +40,9 @@ struct PoolStateMachine {
     var slots = Slots()
     var waiting: WaitingQueries
     var queries: [QueryID: Query] = [:]
-    /// The time at which `tick` must be called at the latest.
+    /// The latest time at which `tick` must be called next.
     var wakeAt: Instant?
-    /// The time of the last bytes from the server on any connection.
+    /// The time at which the last bytes arrived from the server, on any connection.
     private var lastReceivedAt: Instant?
     var lastConnection: ConnectionID = 0
     private var backoff: Backoff
@@ -67,7 +68,7 @@ struct PoolStateMachine {
 
     // MARK: - Queries
 
-    /// - Parameter owner: The network of the client that the query is for. `nil` is the daemon itself.
+    /// - Parameter owner: The network of the client for which the query runs. `nil` means the daemon itself.
     mutating func submit(
         _ query: QueryID, of owner: WaitingQueries.Owner = nil, deadline: Instant, now: Instant
     ) -> [Action] {
@@ -82,8 +83,7 @@ struct PoolStateMachine {
         return failed + advance(now)
     }
 
-    /// Cancels a query for its caller. If it is in flight, it continues, and its deadline still applies to the
-    /// connection.
+    /// Cancels a query for its caller. A query in flight continues, and its deadline still applies to the connection.
     mutating func cancel(_ query: QueryID, now: Instant) -> [Action] {
         if waiting.remove(query) { return advance(now) }
         queries[query]?.abandoned = true
@@ -107,7 +107,7 @@ struct PoolStateMachine {
 
     // MARK: - Connections
 
-    /// Records that the connection received or sent bytes, although no answer is complete yet.
+    /// Records that the connection received or sent bytes. The answer may still be incomplete.
     mutating func received(_ connection: ConnectionID, now: Instant) -> [Action] {
         noteReceived(connection, now)
         return advance(now)
@@ -138,12 +138,12 @@ struct PoolStateMachine {
     mutating func lost(_ connection: ConnectionID, message: String, now: Instant) -> [Action] {
         guard let slot = slots.remove(connection) else { return [] }
         guard slot.endingSince == nil else { return advance(now) }
-        // If a server accepts connections and closes them at once, attempts are delayed as after a failure.
+        // If the server accepts connections and closes them at once, the next attempts are delayed as after a failure.
         if now - slot.openedAt < Self.shortLife { noteFailure(message, now) }
         return fail(slot, .connectionLost(message)) + advance(now)
     }
 
-    /// Records that the server has closed a connection that we had closed.
+    /// Records that the server has closed a connection that the pool had closed before.
     mutating func closed(_ connection: ConnectionID, now: Instant) -> [Action] {
         guard slots[connection]?.endingSince != nil else { return [] }
         slots[connection] = nil
@@ -152,7 +152,7 @@ struct PoolStateMachine {
 
     // MARK: - Time and end
 
-    /// Handles the passing of time. Must be called at `wakeAt`, and may be called at any time.
+    /// Does everything that is due at `now`. Must be called at `wakeAt`, and may be called at any time.
     mutating func tick(_ now: Instant) -> [Action] {
         var actions: [Action] = []
         for query in waiting.removeOverdue(now, lastReceivedAt: lastReceivedAt, patience: configuration.stallTimeout) {
@@ -200,8 +200,8 @@ struct PoolStateMachine {
 // MARK: - Decisions
 
 extension PoolStateMachine {
-    /// Performs what follows from any change: closes empty connections that are leaving, sends waiting queries, and
-    /// opens connections. O(connections) for each query sent.
+    /// Does the work that may follow any change: closes leaving connections without queries, sends waiting queries, and
+    /// opens connections. O(connections) for each query that is sent.
     private mutating func advance(_ now: Instant) -> [Action] {
         var actions = closeEmpty(now)
         let (limit, most) = (configuration.maxPipelined, configuration.maxConnectionsPerRequester)
@@ -232,8 +232,8 @@ extension PoolStateMachine {
         wake(at: next)
     }
 
-    /// Gives up a connection whose oldest query is overdue. The query is cancelled. If callers wait for the queries
-    /// behind it, they get a short time to finish.
+    /// Cancels the oldest query of a connection if it is overdue, and closes the connection. If callers wait for the
+    /// queries behind it, these queries first get a short time to finish.
     private mutating func condemnIfHeadOverdue(_ connection: ConnectionID, _ now: Instant) -> [Action] {
         guard let slot = slots[connection], let head = slot.inFlight.first, queries[head]?.overdue == true else {
             return []
@@ -245,7 +245,7 @@ extension PoolStateMachine {
         return [.cancelRunning(connection)]
     }
 
-    /// Retires a connection because of its age or idleness, or at the end of its grace period.
+    /// Retires a connection because of its age or idleness, or because its time to finish is over.
     private mutating func retire(_ connection: ConnectionID, _ now: Instant) -> [Action] {
         guard let slot = slots[connection] else { return [] }
         switch slot.state {
@@ -272,7 +272,8 @@ extension PoolStateMachine {
         }
     }
 
-    /// Replaces a connection that can't write, and others that are old enough to have the same fault.
+    /// Replaces a connection that can't write. Also replaces the other connections that may have the same fault because
+    /// of their age.
     private mutating func replace(_ connection: ConnectionID, _ health: ConnectionHealth, _ now: Instant) {
         guard let slot = slots[connection], health.asksForReplacement(age: now - slot.openedAt) else { return }
         for other in slots.all where other.isReady {
@@ -291,9 +292,9 @@ extension PoolStateMachine {
         }
     }
 
-    /// Fails the queries for which the connection has been silent too long. The connection is kept, because a single
-    /// slow query may be the reason; its deadline ends it. Idle connections that were silent as long may be dead too.
-    /// They are closed, so that the next queries don't fail on them one by one.
+    /// Fails the queries of a connection that has been silent for too long. The connection is kept, because a single
+    /// slow query may be the reason. The deadline of that query ends the connection. Idle connections that were silent
+    /// for the same time may also be dead. They are closed, so that the next queries don't fail on them one by one.
     private mutating func failIfSilent(_ connection: ConnectionID, _ now: Instant) -> [Action] {
         guard let slot = slots[connection], !slot.isConnecting else { return [] }
         let silent = slot.inFlight.filter { query in
@@ -316,10 +317,10 @@ extension PoolStateMachine {
         }
     }
 
-    /// Returns when the connection will have been silent for too long, if no bytes arrive.
+    /// Returns the time at which the connection will have been silent for too long, if no bytes arrive.
     private func silenceEnd(_ slot: Slot) -> Instant? {
         guard !slot.isConnecting else { return nil }
-        // On a stalled connection only the queries that were sent later still have waiting callers.
+        // On a stalled connection, callers wait only for the queries that were sent later.
         let first = slot.inFlight.lazy.compactMap { queries[$0] }.first { !$0.abandoned || slot.isReady }
         return first.map { max($0.submittedAt, slot.lastReceivedAt) + configuration.stallTimeout }
     }

@@ -2,15 +2,15 @@ import Basics
 
 /// A pool of connections to one database, shared by all callers.
 ///
-/// Queries are pipelined: several are in flight on one connection, each in its own transaction, so that a failure
-/// doesn't affect the others. The pool opens connections when there is work, closes idle ones, and reconnects after an
-/// outage. No thread waits. A sent query is never sent again, unless the server reports that it was rolled back because
-/// of a conflict.
+/// Queries are pipelined: several are in flight on one connection. Each is its own transaction, so a failure doesn't
+/// affect the others. The pool opens connections when there is work, closes idle ones, and reconnects after an outage.
+/// No thread waits. A query that was sent is never sent again, unless the server reports that it was rolled back
+/// because of a conflict.
 package final class PostgresClient: Sendable {
     private let configuration: PostgresConfiguration
     private let pool: Pool
 
-    /// Creates a client, which connects at the first query.
+    /// Creates a client. It connects when the first query is run.
     package init(configuration: PostgresConfiguration, observer: (any PostgresObserver)? = nil) {
         self.configuration = configuration
         self.pool = Pool(configuration: configuration, observer: observer)
@@ -18,9 +18,9 @@ package final class PostgresClient: Sendable {
 
     /// Runs a statement and returns its rows.
     ///
-    /// Throws `PostgresError`, or `CancellationError` if the task is cancelled; the statement may take effect
-    /// nevertheless. Ends within `timeout` (`queryTimeout` by default), and within `stallTimeout` while the server is
-    /// silent. A statement that deadlocks or can't be serialized is sent again, at most `maxRetries` times.
+    /// Throws `PostgresError`, or `CancellationError` if the task is cancelled. The statement may nevertheless take
+    /// effect. Ends within `timeout` (`queryTimeout` by default), and within `stallTimeout` while the server sends
+    /// nothing. After a deadlock or a serialization failure the statement is sent again, at most `maxRetries` times.
     package func query(
         _ statement: PostgresStatement, _ parameters: [PostgresParameter] = [], timeout: Duration? = nil
     ) async throws -> PostgresRows {
@@ -45,17 +45,17 @@ package final class PostgresClient: Sendable {
     /// The pool's queue as an executor. Tasks that mostly send queries can run on it without switching threads.
     package var executor: any TaskExecutor { pool.taskExecutor }
 
-    /// Checks that a session keeps its server process.
+    /// Checks that a session always uses the same server process.
     ///
-    /// - Throws: ``TransactionPoolerError`` if a connection pooler doesn't keep it; ``PostgresError``.
+    /// - Throws: ``TransactionPoolerError`` if a connection pooler changes the process; ``PostgresError``.
     package func checkSessions() async throws {
         try await PoolerProbe.run(configuration)
     }
 
-    /// Applies the missing migrations in order, each in its own transaction, and replaces the functions if their text
-    /// has changed. Daemons that start together take turns.
+    /// Applies the missing migrations in order, each in its own transaction. Replaces the functions if their text has
+    /// changed. If several daemons start together, they take turns.
     ///
-    /// - Throws: ``UnusableSchemaError`` if the database has a migration that the schema doesn't have, or functions that
+    /// - Throws: ``UnusableSchemaError`` if the database has a migration that `schema` doesn't have, or functions that
     ///   are too new; ``PostgresError``.
     package func migrate(_ schema: PostgresSchema) async throws -> PostgresSchema.Change {
         try await Migrator(configuration: configuration, schema: schema).migrate()

@@ -1,5 +1,5 @@
 extension PostgresError {
-    /// The caller's error for a decision of the pool.
+    /// Converts the pool's reason for a failed query into an error for the caller.
     init(_ failure: PoolStateMachine.Failure) {
         switch failure {
         case .noConnection(let lastFailure):

@@ -1,18 +1,19 @@
 package import Basics
 
-/// Repeats statements whose failure nobody would notice, such as the last statement of a daemon that stops.
+/// Repeats statements of the daemon itself, such as its last statement before it stops. No caller would notice their
+/// failure.
 ///
-/// Requests of users aren't repeated: their callers receive the error and decide.
+/// Requests of users aren't repeated here: their callers receive the error and decide.
 package enum UnavailabilityRetries {
-    /// Each attempt is bounded by the pool's limits.
+    /// The maximum number of attempts. The pool's limits bound the time of each.
     private static let attempts = 3
     private static let pauses = Backoff(minimum: .milliseconds(100), maximum: .milliseconds(400))
 
-    /// Runs `work` again while the database is unavailable, three times in all. `work` must be safe to repeat, since an attempt without an
-    /// answer may have taken effect.
+    /// Runs `work`, and runs it again while the database is unavailable, at most three times in total. `work` must be
+    /// safe to repeat, because an attempt without an answer may have taken effect.
     ///
-    /// - Parameter deadline: No attempt begins after it, except the first.
-    /// - Throws: The last attempt's error.
+    /// - Parameter deadline: The time after which no further attempt begins.
+    /// - Throws: The error of the last attempt.
     package static func run<Result>(
         until deadline: MonotonicTime? = nil, isolation: isolated (any Actor)? = #isolation,
         _ work: () async throws -> Result

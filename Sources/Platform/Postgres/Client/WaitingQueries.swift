@@ -6,7 +6,7 @@
 /// append ──► line of the daemon ─┘
 /// ```
 struct WaitingQueries {
-    /// A client's network. `nil` is the daemon itself.
+    /// The network of the client for which a query runs. `nil` means the daemon itself.
     typealias Owner = UInt128?
 
     struct Entry: Equatable {
@@ -15,7 +15,8 @@ struct WaitingQueries {
         let submittedAt: ContinuousClock.Instant
         let deadline: ContinuousClock.Instant
 
-        /// Returns when the query stops waiting, if the last bytes from the server came at `lastReceivedAt`.
+        /// Returns the time at which the query stops waiting, if the last bytes from the server arrived at
+        /// `lastReceivedAt`.
         func giveUp(lastReceivedAt: ContinuousClock.Instant?, patience: Duration) -> ContinuousClock.Instant {
             min(deadline, max(submittedAt, lastReceivedAt ?? submittedAt) + patience)
         }
@@ -23,10 +24,11 @@ struct WaitingQueries {
 
     /// The queries of one owner.
     private struct Line {
-        /// May hold ids that have been removed. They are skipped, and swept when they are the majority.
+        /// The ids of the queries in order. Removed queries may still be in the list. They are skipped, and deleted
+        /// from the list when they are the majority.
         var ids: [PoolStateMachine.QueryID] = []
         var first = 0
-        /// The number of ids that haven't been removed.
+        /// The number of queries that haven't been removed.
         var count = 0
 
         mutating func append(_ id: PoolStateMachine.QueryID, _ entries: [PoolStateMachine.QueryID: Entry]) {
@@ -38,7 +40,7 @@ struct WaitingQueries {
             count += 1
         }
 
-        /// The next id, which may have been removed.
+        /// Returns the next id. Its query may have been removed.
         mutating func popFirst() -> PoolStateMachine.QueryID? {
             guard first < ids.count else { return nil }
             defer { first += 1 }
@@ -47,14 +49,14 @@ struct WaitingQueries {
     }
 
     private var entries: [PoolStateMachine.QueryID: Entry] = [:]
-    /// Of the owners in `turns`. A line may be empty until its turn comes.
+    /// The lines of the owners in `turns`. A line may be empty until its owner's turn comes.
     private var lines: [Owner: Line] = [:]
     private var turns: [Owner] = []
     private var firstTurn = 0
 
     var count: Int { entries.count }
     var isEmpty: Bool { entries.isEmpty }
-    /// Owners with queries, and those whose queries were removed lately.
+    /// The number of owners in `turns`. It includes owners whose queries were removed, until they are swept.
     var ownerCount: Int { turns.count - firstTurn }
 
     mutating func append(_ entry: Entry) {
@@ -66,7 +68,8 @@ struct WaitingQueries {
         entries[entry.id] = entry
     }
 
-    /// Removes the oldest query of the first owner for which `find` returns something, and returns both. That owner's turn comes last then.
+    /// Removes the oldest query of the first owner for which `find` returns a place. Returns the query and the place.
+    /// The owner then has the last turn.
     mutating func popFirst<Place>(_ find: (Owner) -> Place?) -> (entry: Entry, place: Place)? {
         var passed = 0
         while firstTurn + passed < turns.count {
@@ -93,7 +96,8 @@ struct WaitingQueries {
         return nil
     }
 
-    /// Removes the latest query of the owner with the most queries, if `owner` has fewer by two or more. So no owner keeps others out.
+    /// Removes the latest query of the owner with the most queries, if `owner` has at least two queries less. One owner
+    /// therefore can't take all the room.
     mutating func removeExcess(for owner: Owner) -> PoolStateMachine.QueryID? {
         guard let longest = lines.max(by: { $0.value.count < $1.value.count }),
             longest.value.count > (lines[owner]?.count ?? 0) + 1,
@@ -114,7 +118,7 @@ struct WaitingQueries {
         entries.values.lazy.map { $0.giveUp(lastReceivedAt: lastReceivedAt, patience: patience) }.min()
     }
 
-    /// Removes the queries that have waited too long, and returns them, the oldest first. O(n).
+    /// Removes the queries that have waited for too long, and returns them, the oldest first. O(n).
     mutating func removeOverdue(
         _ now: ContinuousClock.Instant, lastReceivedAt: ContinuousClock.Instant?, patience: Duration
     ) -> [PoolStateMachine.QueryID] {
@@ -130,7 +134,8 @@ struct WaitingQueries {
         return entries.keys.sorted()
     }
 
-    /// Moves the owners before the turn back by one. They are few: each has queries on as many connections as it may.
+    /// Removes a turn by moving the owners before it. They are few, because each already has queries on the maximum
+    /// number of connections.
     private mutating func removeTurn(at turn: Int) {
         for index in stride(from: turn, to: firstTurn, by: -1) { turns[index] = turns[index - 1] }
         firstTurn += 1
@@ -139,7 +144,7 @@ struct WaitingQueries {
         firstTurn = 0
     }
 
-    /// Removes owners without queries when they are the majority.
+    /// Removes the owners without queries when they are the majority.
     private mutating func sweepTurns() {
         guard turns.count - firstTurn > 2 * entries.count + 64 else { return }
         turns = turns[firstTurn...].filter { (lines[$0]?.count ?? 0) > 0 }

@@ -4,11 +4,11 @@ import Glibc
 /// Backs up and restores a private cluster's database as one file, with `pg_dump` and `pg_restore` of the cluster's
 /// PostgreSQL version.
 ///
-/// The tools run as the current user instead of the cluster's user. A user that may enter the socket's directory has
-/// access, and root always has, also to files that the cluster's user can't reach. The file names no owner, so any
-/// database can restore it.
+/// The tools run as the current user, not as the cluster's user. They work for any user that may enter the socket's
+/// directory. They also work for root, even with files that the cluster's user can't access. The file names no owner,
+/// so it can be restored into any database.
 package actor ClusterBackup {
-    /// This queue waits for the tools. It has no other work.
+    /// The queue that waits for the tools. It has no other work.
     private nonisolated let executor = QueueExecutor(label: "postgres.backup")
     private let state: Directory
     private let names: ClusterNames
@@ -23,12 +23,12 @@ package actor ClusterBackup {
         self.isDurable = isDurable
     }
 
-    /// Writes the database to a file. The file gets its name only when it is complete, and replaces an older one. A
-    /// daemon may serve meanwhile. A stopped cluster is started for the backup.
+    /// Writes the database to a file. The file gets its name only when it is complete, and then replaces an older one.
+    /// A daemon may use the database meanwhile. If the cluster is stopped, it is started for the backup.
     ///
     /// - Parameter starting: Called before a stopped cluster is started.
     /// - Returns: The file's size in bytes.
-    /// - Throws: ``PrivateClusterError``, for the person at the terminal.
+    /// - Throws: ``PrivateClusterError``, with a message for the person at the terminal.
     package func write(to path: String, starting: @Sendable () -> Void = {}) async throws -> Int {
         guard ClusterPlacement.dataDirectories(state: state, names: names).contains(where: \.exists) else {
             throw PrivateClusterError("there is no private cluster in \(state.path)")
@@ -44,10 +44,10 @@ package actor ClusterBackup {
         return try outcome.get()
     }
 
-    /// Restores the database from a file, completely or not at all. The cluster is created if necessary, and started
-    /// for the restore. It is refused if the database contains anything or a daemon serves it.
+    /// Restores the database from a file, either completely or not at all. The cluster is created if necessary, and
+    /// started for the restore. The restore is refused if the database contains anything, or if a daemon uses it.
     ///
-    /// - Throws: ``PrivateClusterError``, for the person at the terminal.
+    /// - Throws: ``PrivateClusterError``, with a message for the person at the terminal.
     package func restore(from path: String) async throws {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw PrivateClusterError("cannot read", path, errno: errno) }
@@ -76,7 +76,7 @@ package actor ClusterBackup {
         PrivateCluster(stateDirectory: state.path, names: names, isDurable: isDurable)
     }
 
-    /// The server of a running daemon.
+    /// The connection string and the version of a running daemon's server, or `nil` if no daemon is running.
     private var running: (conninfo: String, version: Int)? {
         get throws {
             guard let found = PrivateCluster.findRunning(state: state, names: names) else { return nil }
@@ -96,7 +96,8 @@ package actor ClusterBackup {
     private func dump(_ conninfo: String, version: Int, to path: String) throws -> Int {
         let tool = try tool("pg_dump", version: version)
         return try UnfinishedFile.write(path) { file in
-            // The daemon holds no table lock for long. If another client does, the command fails instead of waiting.
+            // The daemon holds no table lock for long. If another client does, the command fails, because waiting could
+            // take forever.
             try run(
                 [
                     tool, "--format=custom", "--no-owner", "--no-privileges", "--lock-wait-timeout=60s",
@@ -109,7 +110,7 @@ package actor ClusterBackup {
         let data = Directory(path: location.dataDirectory)
         let tool = try tool("pg_restore", version: version(of: data))
         var configuration = PostgresConfiguration(conninfo: location.conninfo, applicationName: names.program)
-        // A machine that has just started the server may be slow.
+        // The limit is long, because a machine that has just started the server may be slow.
         configuration.connectTimeout = .seconds(20)
         do {
             let session = try await PostgresSession.connect(configuration)
@@ -134,7 +135,8 @@ package actor ClusterBackup {
             input: file)
     }
 
-    /// Schemas besides those of every database, and objects in `public`.
+    /// An SQL query that returns whether the database has objects in `public`, or schemas other than those of every
+    /// database.
     private static let holdsAnything = """
         SELECT EXISTS (
             SELECT FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname NOT IN ('information_schema', 'public')

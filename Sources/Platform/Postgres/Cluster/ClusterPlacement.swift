@@ -13,12 +13,12 @@ import Glibc
 /// directory>/`. ``ClusterNames`` has the names.
 struct ClusterPlacement: Sendable, Equatable {
     static let port = 5432
-    /// `sun_path` has 108 bytes, of which the last is NUL.
+    /// The maximum length of a socket's path: `sun_path` has 108 bytes, and the last one is NUL.
     static let longestSocketPath = 107
 
     let names: ClusterNames
     let user: ClusterUser
-    /// Contains `data`, and `socket` unless that path is too long.
+    /// The directory that contains `data`. It also contains `socket`, unless that path is too long.
     let home: Directory
     let sockets: Directory
     let relocatedFrom: String?
@@ -37,7 +37,7 @@ struct ClusterPlacement: Sendable, Equatable {
             relocationReason: relocationReason)
     }
 
-    /// Sets everything that a `PG*` variable of the environment could set differently.
+    /// Returns a connection string that sets everything that `PG*` variables of the environment could change.
     static func conninfo(names: ClusterNames, sockets: String, database: String) -> String {
         """
         host='\(sockets)' port=\(port) user=\(names.superuser) dbname=\(database) hostaddr='' \
@@ -45,20 +45,20 @@ struct ClusterPlacement: Sendable, Equatable {
         """
     }
 
-    /// Returns the directories that may have data for that state directory, whether or not they are accessible.
+    /// Returns the directories that may contain data for a state directory. Some of them may be inaccessible.
     static func dataDirectories(state: Directory, names: ClusterNames) -> [Directory] {
         let (real, elsewhere) = bases(state: state, names: names)
         return [real, elsewhere].map { $0.appending(names.directory).appending("data") }
     }
 
-    /// Returns the state directory and its replacement.
+    /// Returns the state directory, and the directory that replaces it if the cluster's user can't enter it.
     private static func bases(state: Directory, names: ClusterNames) -> (real: Directory, elsewhere: Directory) {
         let real = Directory(path: state.realPath ?? state.path)
         return (real, Directory(path: "/var/lib/\(names.program)").appending(hash(real.path)))
     }
 
-    /// Chooses the directories. `state` must exist. As root it blocks for a few milliseconds to test, as the user,
-    /// whether the user can enter.
+    /// Chooses the directories. `state` must exist. If this process is root, the call blocks for a few milliseconds: it
+    /// tests, as the cluster's user, whether that user can enter the directory.
     static func choose(state: Directory, names: ClusterNames) throws -> ClusterPlacement {
         let (real, elsewhere) = bases(state: state, names: names)
         var base = real
@@ -87,7 +87,8 @@ struct ClusterPlacement: Sendable, Equatable {
             relocationReason: reason)
     }
 
-    /// Returns a directory in `home` if the socket's path fits and needs no quoting; otherwise a short path.
+    /// Returns a directory in `home` if the socket's path is short enough and needs no quotes. Otherwise returns a
+    /// short path.
     static func sockets(
         home: Directory, program: String, hash: String, uid: UInt32, runs: Bool = access("/run", W_OK) == 0
     ) -> Directory {
@@ -106,7 +107,8 @@ struct ClusterPlacement: Sendable, Equatable {
         return Directory(path: runs ? "/run/\(program)-\(hash)" : "/tmp/\(program)-\(uid)-\(hash)")
     }
 
-    /// Returns a hash as 16 hexadecimal digits (FNV-1a, 64 bits). A path has the same hash at every start.
+    /// Returns a hash of 16 hexadecimal digits (FNV-1a, 64 bits). Every start of the program computes the same hash for
+    /// a path.
     static func hash(_ path: String) -> String {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in path.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
@@ -118,26 +120,26 @@ struct ClusterPlacement: Sendable, Equatable {
         base.appending(names.directory).appending("data").owner
     }
 
-    /// Tests the access instead of computing it, so that groups, ACLs and mounts count.
+    /// Tests whether a user can enter a directory. The kernel decides, so groups, ACLs and mounts count.
     private static func canEnter(_ directory: Directory, _ user: ClusterUser) -> Bool {
         let command = user.commandPrefix + ["test", "-x", directory.path]
         return (try? Subprocess(command: command).run(timeout: .seconds(10)))?.succeeded ?? false
     }
 }
 
-/// The names used by a private cluster, chosen by its program.
+/// The names that a private cluster uses. Its program chooses them.
 package struct ClusterNames: Sendable, Equatable {
-    /// The name of replacement directories in `/var/lib`, `/run` and `/tmp`, and of the cluster in the list of
-    /// processes.
+    /// The name of replacement directories in `/var/lib`, `/run` and `/tmp`. It is also the cluster's name in the list
+    /// of processes.
     package let program: String
-    /// The superuser, who owns everything. The socket's directory keeps other users out.
+    /// The superuser's name. This user owns all objects. The permissions of the socket's directory exclude other users.
     package let superuser: String
     package let database: String
-    /// The directory for data and socket in the state directory.
+    /// The directory in the state directory that contains the data and the socket.
     package let directory: String
 
-    /// All names consist of letters, digits and underscores, and begin with a letter, because they are used in
-    /// statements and paths without quotes.
+    /// Creates the names. All of them consist of letters, digits and underscores and begin with a letter, because
+    /// statements and paths contain them without quotes.
     package init(program: String, superuser: String? = nil, database: String? = nil, directory: String = "postgres") {
         self.program = program
         self.superuser = superuser ?? program

@@ -6,8 +6,9 @@ struct ClusterUser: Sendable, Equatable {
     let uid: UInt32
     let gid: UInt32
 
-    /// Returns the current user, unless it is root. Root uses the owner of existing data, the owner of the state
-    /// directory (so that root can create a cluster for the service's user), `postgres`, or `nobody`.
+    /// Returns the current user, unless it is root. For root, returns the owner of existing data. Without data, returns
+    /// the owner of the state directory, so that root can create a cluster for the service's user. If that is root too,
+    /// returns `postgres`, or `nobody`.
     static func choose(ownerOfData: UInt32?, ownerOfState: UInt32?) throws -> ClusterUser {
         let own = geteuid()
         guard own == 0 else {
@@ -27,15 +28,15 @@ struct ClusterUser: Sendable, Equatable {
         return user
     }
 
-    /// The command prefix that runs a command as this user.
+    /// The beginning of a command line that runs a command as this user.
     var commandPrefix: [String] {
         guard uid != geteuid() else { return [] }
-        // By number, because the user may have no name. Only a named user has groups.
+        // The user is given by number, because it may have no name. Only a user with a name has groups.
         let groups = ClusterUser(uid: uid) == nil ? "--clear-groups" : "--init-groups"
         return ["setpriv", "--reuid=\(uid)", "--regid=\(gid)", groups, "--no-new-privs", "--"]
     }
 
-    /// Throws if the user has no name. `initdb` refuses such a user.
+    /// Throws if the user has no name, because `initdb` refuses such a user.
     func requireName() throws {
         guard ClusterUser(uid: uid) == nil else { return }
         throw PrivateClusterError(

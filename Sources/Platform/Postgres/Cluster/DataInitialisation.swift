@@ -1,7 +1,7 @@
 import Glibc
 
-/// Creates the data directory with `initdb` under a temporary name, and renames it when it is complete. The next
-/// attempt removes an incomplete one.
+/// Creates the data directory with `initdb` under a temporary name. When it is complete, renames it. An incomplete
+/// directory is removed by the next attempt.
 struct DataInitialisation {
     private static let unfinished = "data.unfinished-"
 
@@ -12,8 +12,8 @@ struct DataInitialisation {
     func run() throws {
         try placement.user.requireName()
         for name in placement.home.entries where name.hasPrefix(Self.unfinished) {
-            // Ignored if it fails: an `initdb` whose daemon was killed may still be writing there. The next attempt
-            // removes it.
+            // A failure is ignored: an `initdb` whose daemon was killed may still be writing in the directory. The next
+            // attempt removes it.
             try? tool(["rm", "-rf", "--", placement.home.appending(name).path])
         }
         let new = placement.home.appending(Self.unfinished + String(UInt64.random(in: 0...UInt64.max), radix: 16))

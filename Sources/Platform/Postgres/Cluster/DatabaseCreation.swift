@@ -1,10 +1,10 @@
 extension ClusterNames {
-    /// Creates the database in a running server, if it doesn't exist.
+    /// Creates the database in a running server, unless it exists.
     func createDatabase(sockets: String) async throws {
         var configuration = PostgresConfiguration(
             conninfo: ClusterPlacement.conninfo(names: self, sockets: sockets, database: "postgres"),
             applicationName: program)
-        // A machine that has just run initdb may be slow.
+        // The limit is long, because a machine that has just run `initdb` may be slow.
         configuration.connectTimeout = .seconds(20)
         do {
             let session = try await PostgresSession.connect(configuration)

@@ -1,7 +1,7 @@
 import Glibc
 
-/// The path of a directory, with the operations that the cluster needs. A root daemon works in places where other users
-/// may write, so no operation follows a symbolic link in the last component.
+/// The path of a directory, with the operations that the cluster needs. A daemon that runs as root works in places
+/// where other users may write. Therefore no operation follows a symbolic link in the last part of the path.
 struct Directory: Sendable, Equatable {
     let path: String
 
@@ -11,28 +11,28 @@ struct Directory: Sendable, Equatable {
 
     var exists: Bool { status != nil }
 
-    /// The owner, if it exists.
+    /// The owner's id, or `nil` if the directory doesn't exist.
     var owner: UInt32? { status?.st_uid }
 
-    /// The modification time of the directory or file, in seconds; 0 if it doesn't exist.
+    /// The modification time of the directory or file in seconds, or 0 if it doesn't exist.
     var modified: Int { status?.st_mtim.tv_sec ?? 0 }
 
-    /// The path with all links resolved; nil if it doesn't exist.
+    /// The path with all links resolved, or `nil` if it doesn't exist.
     var realPath: String? {
         guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }
         return String(cString: resolved)
     }
 
-    /// Creates it and its missing parents with mode 0755 minus the umask.
+    /// Creates the directory and its missing parents with mode 0755 minus the umask.
     func createWithParents() throws {
         var built = path.hasPrefix("/") ? "" : "."
         for component in path.split(separator: "/") {
             built += "/\(component)"
             guard mkdir(built, 0o755) != 0, errno != EEXIST, errno != EISDIR else { continue }
             let code = errno
-            // A file system may refuse before it checks (read-only, unreadable parent). That is fine if the directory
-            // exists.
+            // On some file systems `mkdir` fails even though the directory exists, for example if they are read-only.
+            // Such a failure is ignored.
             var status = stat()
             guard stat(built, &status) != 0 else { continue }
             throw PrivateClusterError("cannot create the directory", built, errno: code)
@@ -42,7 +42,7 @@ struct Directory: Sendable, Equatable {
         }
     }
 
-    /// Creates it with mode 0700 for that user only, or ensures that it has this mode and owner.
+    /// Creates the directory with mode 0700 for that user. If it exists, ensures that it has this mode and owner.
     func createPrivate(for user: ClusterUser) throws {
         if mkdir(path, 0o700) != 0, errno != EEXIST { throw PrivateClusterError("cannot create", path, errno: errno) }
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -51,7 +51,7 @@ struct Directory: Sendable, Equatable {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw PrivateClusterError("cannot look at", path, errno: errno) }
         if status.st_uid != user.uid {
-            // Only a directory that this user owns, new or incomplete, may get another owner.
+            // The owner is changed only if the directory belongs to this process's user: it is new or incomplete.
             guard status.st_uid == geteuid() else {
                 throw PrivateClusterError("\(path) belongs to another user (uid \(status.st_uid)), not to \(user.name)")
             }
@@ -62,7 +62,7 @@ struct Directory: Sendable, Equatable {
         guard fchmod(descriptor, 0o700) == 0 else { throw PrivateClusterError("cannot protect", path, errno: errno) }
     }
 
-    /// The sorted names in it; empty if it can't be read.
+    /// The sorted names in the directory. Empty if it can't be read.
     var entries: [String] {
         guard let stream = opendir(path) else { return [] }
         defer { closedir(stream) }

@@ -3,25 +3,26 @@ import Glibc
 /// An installation of the PostgreSQL server.
 struct PostgresBinaries: Sendable, Equatable {
     let directory: String
-    /// The major version: 15 of 15.4.
+    /// The major version, such as 15 for 15.4.
     let major: Int
 
     func path(_ program: String) -> String { "\(directory)/\(program)" }
 
-    /// The message if there is no installation.
+    /// The error message if no installation is found.
     static let missing = "PostgreSQL's server is not installed: apt-get install postgresql"
 
-    /// Debian's directory, with one directory per version.
+    /// Debian's directory of installations, with a directory for each version.
     static let debian = "/usr/lib/postgresql"
 
-    /// Returns all installations, the newest first: that of `pg_config`, and Debian's.
+    /// Returns all installations, the newest first. They are the one that `pg_config` names, and Debian's.
     static func installed() -> [PostgresBinaries] {
         var directories = Directory(path: debian).entries.map { "\(debian)/\($0)/bin" }
         if let configured = bindirOfPgConfig(), !directories.contains(configured) { directories.append(configured) }
         return directories.compactMap { PostgresBinaries(directory: $0) }.sorted { $0.major > $1.major }
     }
 
-    /// Returns the installation for a data directory of version `existing`, or for a new one.
+    /// Returns the installation for a data directory of version `existing`. Without one, returns the installation for
+    /// new data.
     static func choose(
         for existing: Int?, data: Directory, user: ClusterUser, names: ClusterNames
     ) throws -> PostgresBinaries {
@@ -34,8 +35,8 @@ struct PostgresBinaries: Sendable, Equatable {
         throw PrivateClusterError(UpgradeAdvice(data: data, from: existing, to: newest, user: user, names: names).text)
     }
 
-    /// Returns a client program: next to a server's programs, or without a server, as in Debian's
-    /// `postgresql-client-15`.
+    /// Returns the path of a client program. It is next to the server's programs. It may also be installed without a
+    /// server, as by Debian's `postgresql-client-15`.
     static func client(_ program: String, major: Int, in root: String = debian) -> String? {
         (installed().filter { $0.major == major }.map { $0.path(program) } + ["\(root)/\(major)/bin/\(program)"])
             .first { access($0, X_OK) == 0 }
@@ -66,7 +67,7 @@ struct PostgresBinaries: Sendable, Equatable {
         return outcome.output.split(separator: "\n").first.map(String.init)
     }
 
-    /// Parses "postgres (PostgreSQL) 15.4 (Debian 15.4-1)".
+    /// Returns the major version from a text such as "postgres (PostgreSQL) 15.4 (Debian 15.4-1)".
     private static func major(of program: String) -> Int? {
         guard let outcome = try? Subprocess(command: [program, "--version"]).run(timeout: .seconds(10)),
             outcome.succeeded, let version = outcome.output.split(separator: " ").dropFirst(2).first

@@ -5,30 +5,30 @@ struct Postmaster: Sendable {
     let pid: pid_t
     let isChild: Bool
     let data: Directory
-    /// The directory of its socket.
+    /// The directory of the server's socket.
     let sockets: String
 
-    /// Whether it is running. Reaps a child that has ended.
+    /// Whether the server is running. If it is a child that has ended, this also reaps it.
     var isRunning: Bool {
         if isChild {
             var status: Int32 = 0
             let ended = waitpid(pid, &status, WNOHANG)
-            // ECHILD: it was reaped before.
+            // ECHILD means that the child was reaped before.
             return ended == 0 || (ended < 0 && errno == EINTR)
         }
         guard let file = PostmasterFile(data: data), file.pid == pid else { return false }
         return file.isRunning(in: data)
     }
 
-    /// Sends a signal. PostgreSQL 15 manual, 19.5: SIGINT disconnects the clients and stops cleanly. SIGQUIT stops at
-    /// once and leaves recovery to the next start.
+    /// Sends a signal (PostgreSQL 15 manual, 19.5). SIGINT disconnects the clients and stops the server cleanly.
+    /// SIGQUIT stops it at once, so that the next start has to recover.
     func signal(_ number: Int32) {
         kill(pid, number)
     }
 }
 
-/// `postmaster.pid`, a file that a running PostgreSQL server keeps in its data directory (miscadmin.h: one fact per
-/// line).
+/// The content of `postmaster.pid`, which a running PostgreSQL server keeps in its data directory. Each line has one
+/// value (miscadmin.h).
 struct PostmasterFile: Equatable {
     let pid: pid_t
     let dataDirectory: String
@@ -36,7 +36,7 @@ struct PostmasterFile: Equatable {
     let socketDirectory: String
     let isReady: Bool
 
-    /// nil if it is missing or incomplete.
+    /// Returns `nil` if the file is missing or incomplete.
     init?(data: Directory) {
         guard let text = SmallFile.tail(data.appending("postmaster.pid").path) else { return nil }
         self.init(text: text)
@@ -52,12 +52,12 @@ struct PostmasterFile: Equatable {
         isReady = lines.count >= 8 && lines[7].hasPrefix("ready")
     }
 
-    /// Whether that process is a server of this data directory. The number may have been reused, especially in a
-    /// container, where numbers start from one again.
+    /// Whether the process in the file is a server of this data directory. Another process may have got the same
+    /// number, especially in a container, where numbers start from 1 again.
     func isRunning(in data: Directory) -> Bool {
         let process = Directory(path: "/proc/\(pid)")
         guard let status = SmallFile.tail(process.appending("stat").path) else { return false }
-        // "123 (postgres) S …". A zombie has ended.
+        // The text is like "123 (postgres) S …". A zombie counts as ended.
         guard let name = status.firstIndex(of: "("), let end = status.lastIndex(of: ")") else { return false }
         guard status[name...end] == "(postgres)" else { return false }
         guard !status[end...].hasPrefix(") Z") else { return false }

@@ -1,8 +1,8 @@
-/// Finds the cluster of a running daemon, for commands. It locks, starts and stops nothing.
+/// Finds the cluster of a running daemon, for commands. This doesn't lock, start or stop anything.
 extension PrivateCluster {
-    /// Returns the conninfo of its database.
+    /// Returns the connection string of the cluster's database.
     ///
-    /// - Throws: ``PrivateClusterError`` if no daemon runs it.
+    /// - Throws: ``PrivateClusterError`` if no daemon runs the cluster.
     package static func running(stateDirectory: String, names: ClusterNames) throws -> String {
         guard let found = findRunning(state: Directory(path: stateDirectory), names: names) else {
             throw PrivateClusterError("no daemon is running with the state directory \(stateDirectory)")

@@ -3,11 +3,12 @@ import Dispatch
 package import Glibc
 import Synchronization
 
-/// The daemon's own PostgreSQL cluster in a state directory. It is created if there is none, started if it doesn't run,
-/// and taken over if an earlier daemon left it running. It is reached only through a Unix socket. Other clusters are
-/// never touched.
+/// The daemon's own PostgreSQL cluster in a state directory. The cluster is created if it doesn't exist, and started if
+/// it isn't running. If an earlier daemon left it running, this daemon takes it over. It accepts connections only
+/// through a Unix socket. Other clusters on the machine are never changed.
 package actor PrivateCluster {
-    /// Calls block for a few milliseconds (files), or while `initdb` runs. This queue has no other work.
+    /// The queue of this actor. File operations block it for a few milliseconds, and `initdb` for longer. It has no
+    /// other work.
     private nonisolated let executor = QueueExecutor(label: "postgres.cluster")
     private let stateDirectory: Directory
     private let names: ClusterNames
@@ -17,14 +18,14 @@ package actor PrivateCluster {
     private var lock: StateDirectoryLock?
     private var postmaster: Postmaster?
     private var placement: ClusterPlacement?
-    /// The postmaster's process id, or 0. Read by `signalFastShutdown` on any thread.
+    /// The postmaster's process id, or 0 if there is none. `signalFastShutdown` reads it on any thread.
     private nonisolated let pid = Atomic<pid_t>(0)
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     /// - Parameters:
-    /// - isDurable: `false` permits a crash of the machine to lose data, which makes tests faster.
-    /// - startTimeout: How long a server may recover from a crash before it accepts connections.
+    ///   - isDurable: Whether data survives a crash of the machine. `false` makes tests faster.
+    ///   - startTimeout: The time limit for a start, in which a server may have to recover from a crash.
     package init(
         stateDirectory: String, names: ClusterNames, isDurable: Bool = true, maxConnections: Int = 60,
         startTimeout: Duration = .seconds(120)
@@ -36,8 +37,8 @@ package actor PrivateCluster {
         self.startTimeout = startTimeout
     }
 
-    /// Returns when its database accepts connections. Does nothing if the server runs; restarts a server that has
-    /// ended. Throws `PrivateClusterError`, whose message is for the person at the terminal.
+    /// Returns when the cluster's database accepts connections. Does nothing if the server is running, and restarts a
+    /// server that has ended. Throws `PrivateClusterError`, with a message for the person at the terminal.
     package func start() async throws -> PrivateClusterLocation {
         if isRunning, let postmaster, let placement { return placement.location(sockets: postmaster.sockets) }
         postmaster = nil
@@ -52,13 +53,13 @@ package actor PrivateCluster {
         }
     }
 
-    /// Stops the server cleanly, or at once if that takes longer than `timeout`, and unlocks the state directory. Does
-    /// nothing if it doesn't run.
+    /// Stops the server cleanly, or at once if a clean stop takes longer than `timeout`. Unlocks the state directory.
+    /// Does nothing if the server isn't running.
     package func stop(timeout: Duration = .seconds(20)) async {
         defer { lock = nil }
         guard let postmaster else { return }
         for (signal, patience) in [(SIGINT, timeout), (SIGQUIT, .seconds(3)), (SIGKILL, .seconds(3))] {
-            // After it was reaped, its number may belong to another process.
+            // The process may have been reaped. Its number may then belong to another process, so no signal is sent.
             guard postmaster.isRunning else { break }
             postmaster.signal(signal)
             if await hasEnded(postmaster, within: patience) { break }
@@ -67,8 +68,8 @@ package actor PrivateCluster {
         self.postmaster = nil
     }
 
-    /// Tells the server to stop, and returns at once, for a daemon that gets a second signal to end. It only calls
-    /// `kill`.
+    /// Requests the server to stop, and returns at once. A daemon calls this when it receives a second signal to end.
+    /// It only calls `kill`.
     package nonisolated func signalFastShutdown() {
         let pid = pid.load(ordering: .relaxed)
         if pid > 1 { kill(pid, SIGINT) }
@@ -82,7 +83,7 @@ package actor PrivateCluster {
         return false
     }
 
-    /// The server's process, for tests that kill it.
+    /// The id of the server's process, for tests that kill it.
     package var processIdentifier: pid_t? { postmaster?.pid }
 
     private func startLocked() async throws -> PrivateClusterLocation {
@@ -115,7 +116,7 @@ package actor PrivateCluster {
         return placement.location(sockets: postmaster.sockets)
     }
 
-    /// Returns the major version of the existing data; nil if there is none.
+    /// Returns the major version of the existing data, or `nil` if there is none.
     private func existingVersion(_ data: Directory) throws -> Int? {
         guard data.exists else { return nil }
         guard let version = PostgresBinaries.version(ofData: data) else {
@@ -129,7 +130,8 @@ package actor PrivateCluster {
         let end = ContinuousClock.now + patience
         while postmaster.isRunning {
             guard ContinuousClock.now < end else { return false }
-            // Waits also if the own task is cancelled, because that is when a cluster is stopped.
+            // This wait continues if the caller's task is cancelled, because a cluster is often stopped in a cancelled
+            // task.
             await withCheckedContinuation { continuation in
                 executor.queue.asyncAfter(deadline: DispatchTime.now() + .milliseconds(10)) { continuation.resume() }
             }
@@ -140,12 +142,12 @@ package actor PrivateCluster {
 
 /// The location of a private cluster.
 package struct PrivateClusterLocation: Sendable, Equatable {
-    /// The connection string of its database, over the cluster's Unix socket.
+    /// The connection string of the cluster's database, through the Unix socket.
     package let conninfo: String
     package let dataDirectory: String
     package let socketDirectory: String
-    /// The requested state directory, if the data is elsewhere.
+    /// The requested state directory, if the data isn't there.
     package let relocatedFrom: String?
-    /// The reason for that, for people.
+    /// The reason why the data isn't in the requested directory, as a text for people.
     package let relocationReason: String?
 }

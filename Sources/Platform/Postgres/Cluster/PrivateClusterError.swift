@@ -10,7 +10,7 @@ package struct PrivateClusterError: Error, Sendable, Equatable, CustomStringConv
         self.message = message
     }
 
-    /// A failed system call and its reason.
+    /// Creates the error of a failed system call, with its reason.
     init(_ call: String, _ path: String, errno code: Int32) {
         self.message = "\(call) \(path): \(systemMessage(code))"
     }

@@ -6,13 +6,13 @@ struct ServerStart {
     let binaries: PostgresBinaries
     let settings: ServerSettings
     let deadline: ContinuousClock.Instant
-    /// Receives the process of a started server, which may take long until it is ready.
+    /// Receives the process id of a started server, before the server is ready.
     let begun: @Sendable (pid_t) -> Void
 
-    /// How often the server's state file is read. A server without recovery is ready within about 50 ms.
+    /// The interval at which the server's state file is read. Without a recovery, a server is ready within about 50 ms.
     private static let interval: Duration = .milliseconds(10)
 
-    /// Returns when it accepts connections.
+    /// Returns the server when it accepts connections.
     func run() async throws -> Postmaster {
         while true {
             if let running = try await takeOver() { return running }
@@ -25,18 +25,19 @@ struct ServerStart {
         }
     }
 
-    /// Whether another attempt may succeed. Processes of a killed server hold its shared memory until they notice its
-    /// end. A server that a killed daemon has just started may write its file only now.
+    /// Whether another attempt may succeed. There are two cases. The processes of a killed server still hold its shared
+    /// memory, until they notice the server's end. Or a killed daemon had just started a server, which creates its file
+    /// only now.
     private static func passes(_ error: PrivateClusterError) -> Bool {
         error.message.contains("shared memory block") || error.message.contains("\"postmaster.pid\" already exists")
     }
 
-    /// Returns the running server when it is ready; nil if there is none.
+    /// Returns the running server when it is ready, or `nil` if no server is running.
     private func takeOver() async throws -> Postmaster? {
         while let file = PostmasterFile(data: placement.data) {
             guard file.isRunning(in: placement.data) else {
-                // PostgreSQL copes with the file of a server that has ended, unless its number belongs to another
-                // process now.
+                // The server of this file has ended. PostgreSQL ignores such a file, unless its process id now belongs
+                // to another process. In that case the file is removed here.
                 if kill(file.pid, 0) == 0 { unlink(placement.data.appending("postmaster.pid").path) }
                 return nil
             }
@@ -45,7 +46,7 @@ struct ServerStart {
             if file.isReady {
                 let socket = Directory(path: file.socketDirectory).appending(".s.PGSQL.\(file.port)")
                 if socket.exists { return running }
-                // Its socket was deleted, so it can't be reached. It must restart.
+                // The server's socket was deleted, so no client can reach the server. It has to restart.
                 running.signal(SIGINT)
             }
             try await pause("a server that runs already (process \(file.pid)) is not ready")
@@ -53,8 +54,8 @@ struct ServerStart {
         return nil
     }
 
-    /// Removes the socket's lock file of a killed server. PostgreSQL believes that a server uses it while any process
-    /// has that number: another process, or a zombie.
+    /// Removes the lock file of a killed server's socket. Otherwise, if another process or a zombie has the process id
+    /// in the file, PostgreSQL assumes that a server uses the socket.
     private func removeStaleSocketLock() {
         let lock = placement.sockets.appending(".s.PGSQL.\(ClusterPlacement.port).lock")
         guard let text = SmallFile.tail(lock.path), let file = PostmasterFile(text: text) else { return }
@@ -96,7 +97,7 @@ struct ServerStart {
         try await Task.sleep(for: Self.interval)
     }
 
-    /// The end of the newest log file.
+    /// The last bytes of the newest log file.
     private var logTail: String {
         let logs = placement.data.appending("log")
         let newest = logs.entries.map { logs.appending($0) }.max { $0.modified < $1.modified }
@@ -104,7 +105,7 @@ struct ServerStart {
     }
 }
 
-/// The server's command-line settings. A new release can change them without touching files.
+/// The settings on the server's command line. A new release of this program can change them without changing files.
 struct ServerSettings {
     /// The cluster's name in the list of processes.
     let name: String
@@ -117,11 +118,12 @@ struct ServerSettings {
             "listen_addresses=", "port=\(ClusterPlacement.port)", "unix_socket_directories=\(sockets.path)",
             "unix_socket_permissions=0700", "cluster_name=\(name)", "max_connections=\(maxConnections)",
             "shared_buffers=32MB", "max_wal_size=256MB", "timezone=UTC", "log_timezone=UTC", "lc_messages=C", "jit=off",
-            // One file per day of the week, overwritten a week later: bounded without a cleaner.
+            // There is one file for each day of the week, overwritten after a week. This bounds the size without a job
+            // that deletes files.
             "logging_collector=on", "log_directory=log", "log_filename=postgresql-%a.log", "log_rotation_age=1d",
             "log_rotation_size=0", "log_truncate_on_rotation=on", "log_line_prefix=%m [%p] ",
         ]
-        // Committed data then survives the death of any process, but not a crash of the machine.
+        // With these settings, committed data survives the end of any process, but not a crash of the machine.
         if !isDurable { settings += ["fsync=off", "full_page_writes=off"] }
         return settings.flatMap { ["-c", $0] }
     }

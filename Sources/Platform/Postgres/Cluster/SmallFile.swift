@@ -2,7 +2,7 @@ import Glibc
 
 /// Reads and writes files of a few kilobytes, and reads the ends of long ones.
 enum SmallFile {
-    /// Returns the last `limit` bytes as text; nil if the file can't be read.
+    /// Returns the last `limit` bytes as text, or `nil` if the file can't be read.
     static func tail(_ path: String, limit: Int = 8_192) -> String? {
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -12,7 +12,7 @@ enum SmallFile {
 
     static func tail(_ descriptor: Int32, limit: Int = 8_192) -> String {
         let size = Int(lseek(descriptor, 0, SEEK_END))
-        // Files in /proc have no size, so they are read from the start.
+        // Files in /proc have the size 0, so they are read from the start.
         let start = max(0, size - limit)
         var bytes = [UInt8](repeating: 0, count: limit)
         var count = 0

@@ -2,10 +2,10 @@ import Glibc
 
 /// Tests whether a daemon can use a state directory.
 package enum StateDirectoryCheck {
-    /// Returns the reason why the directory can't be created or written, with the path; nil if it can. Leaves nothing
-    /// behind: it makes a directory where the daemon would make one, and removes it.
+    /// Returns the reason why the directory can't be created or written, with the path, or `nil` if it can. The test
+    /// creates a directory in the same place as the daemon would, and removes it.
     package static func refusal(_ path: String) -> String? {
-        // The daemon creates the missing part of the path.
+        // The daemon would create the missing part of the path, so the existing part is tested.
         var existing = path.hasPrefix("/") ? "/" : "."
         var built = path.hasPrefix("/") ? "" : "."
         var status = stat()
@@ -22,8 +22,8 @@ package enum StateDirectoryCheck {
 }
 
 extension PrivateCluster {
-    /// Returns the reason why a private cluster can't be started with that state directory, as far as it can be known
-    /// before a start; nil if none is known.
+    /// Returns a reason why a private cluster can't be started with that state directory, or `nil` if none is known
+    /// before a start.
     package static func refusal(stateDirectory: String) -> String? {
         if let reason = StateDirectoryCheck.refusal(stateDirectory) { return reason }
         return PostgresBinaries.installed().isEmpty ? PostgresBinaries.missing : nil

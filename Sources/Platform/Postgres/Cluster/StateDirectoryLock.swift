@@ -1,15 +1,16 @@
 import Glibc
 
-/// Holds a state directory for one daemon with a file lock, which the kernel releases when the process ends in any way.
+/// A file lock that reserves a state directory for one daemon. The kernel releases the lock whenever the process ends.
 final class StateDirectoryLock: Sendable {
     private let descriptor: Int32
 
-    /// Throws, naming the holder, if another process has the lock.
+    /// Throws if another process has the lock. The error names that process.
     init(_ directory: Directory) throws {
         let path = directory.appending("lock").path
         var descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
         if descriptor >= 0 {
-            // Root may have created it for the service's user, who must lock it too.
+            // Root may have created the file. The service's user has to be able to lock the file too, so it becomes the
+            // owner.
             if geteuid() == 0, let owner = Directory(path: directory.realPath ?? directory.path).owner {
                 _ = fchown(descriptor, owner, gid_t.max)
             }
@@ -28,14 +29,15 @@ final class StateDirectoryLock: Sendable {
                 "the state directory \(directory.path) is in use by process \(holder.isEmpty ? "?" : holder)")
         }
         self.descriptor = descriptor
-        // The number is for people. The lock holds without it, so a full disk is no error.
+        // The process id in the file is only for people. The lock works without it, so a full disk is no error.
         let number = Array("\(getpid())\n".utf8)
         _ = ftruncate(descriptor, 0)
         _ = pwrite(descriptor, number, number.count, 0)
     }
 
     deinit {
-        // Closing isn't enough: a child that another thread is starting holds the file until its `exec`.
+        // Closing the descriptor isn't enough: a child that another thread is starting keeps the file open until its
+        // `exec`.
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }

@@ -1,11 +1,11 @@
 import CSpawn
 import Glibc
 
-/// A program that runs with a clean environment in its own session, so that Ctrl-C in the terminal doesn't reach it.
-/// Running it blocks the thread; call it on the cluster's queue, which has no other work.
+/// A program that runs with a clean environment. It has its own session, so Ctrl-C in the terminal doesn't reach it.
+/// Running it blocks the thread. Call it on the cluster's queue, which has no other work.
 struct Subprocess {
     struct Outcome: Equatable {
-        /// The exit status; nil if a signal ended it, including ours.
+        /// The exit status, or `nil` if a signal ended the program. The signal may come from this process.
         let status: Int32?
         /// The first 64 KiB of standard output and standard error together.
         let output: String
@@ -13,13 +13,14 @@ struct Subprocess {
         var succeeded: Bool { status == 0 }
     }
 
-    /// The number of bytes of output kept. The rest is read and dropped.
+    /// The maximum number of bytes of output that are kept. Further output is read and dropped.
     static let outputLimit = 65_536
 
     /// The program and its arguments. The program is looked up in `PATH` unless it contains a slash.
     let command: [String]
 
-    /// Only the locale and the time zone. `PG*` variables would redirect the tools.
+    /// The environment has only the locale and the time zone. `PG*` variables could make the tools use another
+    /// database.
     private static let environment = [
         "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", "TZ=UTC", "HOME=/",
     ]
@@ -30,16 +31,17 @@ struct Subprocess {
         return try run { ContinuousClock.now >= end }
     }
 
-    /// Runs it with a file to read, and a file to write. Standard output in a file isn't part of the outcome.
+    /// Runs the program with a file to read from and a file to write to. If standard output goes to a file, it isn't
+    /// part of the outcome.
     ///
-    /// - Parameter isOver: Called every few milliseconds. The program is killed if it returns `true`.
+    /// - Parameter isOver: Called every few milliseconds. If it returns `true`, the program is killed.
     func run(input: Int32? = nil, output: Int32? = nil, until isOver: () -> Bool) throws -> Outcome {
         var pipe: [Int32] = [-1, -1]
         guard Glibc.pipe(&pipe) == 0 else {
             throw PrivateClusterError("cannot run", command.first ?? "", errno: errno)
         }
         defer { close(pipe[0]) }
-        // Can't fail for a new descriptor.
+        // This can't fail for a new descriptor.
         _ = fcntl(pipe[0], F_SETFL, O_NONBLOCK)
         for end in pipe { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         let child = Result { try start(input: input, output: output ?? pipe[1], errors: pipe[1]) }
@@ -47,7 +49,8 @@ struct Subprocess {
         return try wait(for: child.get(), output: pipe[0], until: isOver)
     }
 
-    /// Starts it without waiting; the caller must wait for it. Standard output and error go to `output`.
+    /// Starts the program and returns its process id. The caller has to wait for its end. Standard output and standard
+    /// error go to `output`.
     func start(output: Int32) throws -> pid_t {
         try start(input: nil, output: output, errors: output)
     }
@@ -87,7 +90,8 @@ struct Subprocess {
         return child
     }
 
-    /// Reads until the child has ended, and kills it if it must end. Its own children may keep the pipe open.
+    /// Reads output until the program has ended. Kills the program if `isOver` returns `true`. The loop doesn't wait
+    /// for the end of the pipe, because children of the program may keep it open.
     private func wait(for child: pid_t, output: Int32, until isOver: () -> Bool) throws -> Outcome {
         var collected: [UInt8] = []
         var killed = false
@@ -103,12 +107,13 @@ struct Subprocess {
                     output: String(decoding: collected, as: UTF8.self))
             }
             if ended < 0, errno != EINTR {
-                // SIGCHLD is ignored in this process, so the kernel reaped the child. How it ended is unknown.
+                // This process ignores SIGCHLD, so the kernel has reaped the child. The exit status is therefore
+                // unknown.
                 throw PrivateClusterError("cannot wait for", command.first ?? "", errno: errno)
             }
             if !killed, isOver() {
                 killed = true
-                // It leads its own process group.
+                // The child leads its own process group, so this also kills the child's children.
                 kill(-child, SIGKILL)
             }
         }
@@ -117,7 +122,7 @@ struct Subprocess {
     private func drain(_ descriptor: Int32, into collected: inout [UInt8], waitMilliseconds: Int32) {
         var poller = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&poller, 1, waitMilliseconds) > 0 else { return }
-        // A closed pipe is always ready at once. The child is about to end, so the wait happens here.
+        // `poll` doesn't wait for a closed pipe. The child is about to end, so the thread sleeps here instead.
         if poller.revents & Int16(POLLIN) == 0 { usleep(useconds_t(waitMilliseconds) * 1_000) }
         var chunk = [UInt8](repeating: 0, count: 4_096)
         for _ in 0..<64 {

@@ -1,16 +1,17 @@
 import Glibc
 
-/// A file that gets its name only when it is complete. Until then it is beside it as `NAME.unfinished-…`. It is always
-/// private to its owner.
+/// A file that gets its name only when it is complete. Before that, its name in the same directory is
+/// `NAME.unfinished-…`. Only its owner can read it.
 enum UnfinishedFile {
     private static let mark = ".unfinished-"
     /// `mkstemp` replaces this part of the name.
     private static let placeholder = "XXXXXX"
 
-    /// - Parameter body: Writes to a descriptor. If it throws, nothing is left, and an existing file keeps its name.
-    /// - Returns: The file's size in bytes.
+    /// Writes a file. Removes unfinished files of killed writers first.
     ///
-    /// Leftovers of killed writers are removed first.
+    /// - Parameter body: Writes to the descriptor. If it throws, the unfinished file is removed, and an existing file
+    ///   remains.
+    /// - Returns: The file's size in bytes.
     static func write(_ path: String, _ body: (Int32) throws -> Void) throws -> Int {
         let target = try destination(path)
         clearLeftovers(of: target)
@@ -19,7 +20,7 @@ enum UnfinishedFile {
         guard descriptor >= 0 else { throw PrivateClusterError("cannot write", path, errno: errno) }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         defer { close(descriptor) }
-        // Locked as long as the writer or its tool lives.
+        // The file stays locked until the writer, or the tool that it started, has ended.
         flock(descriptor, LOCK_EX | LOCK_NB)
         do {
             try body(descriptor)
@@ -34,7 +35,7 @@ enum UnfinishedFile {
         return fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
     }
 
-    /// Removes leftovers without a writer.
+    /// Removes unfinished files that have no writer any more.
     private static func clearLeftovers(of target: String) {
         let (parent, name) = split(target)
         let prefix = "\(name)\(mark)"
@@ -53,7 +54,8 @@ enum UnfinishedFile {
         return (slash == path.startIndex ? "/" : String(path[..<slash]), String(path[path.index(after: slash)...]))
     }
 
-    /// Returns the target of a link, so that the link stays one. Only regular files are replaced, not `/dev/stdout`.
+    /// Returns the file that a link refers to, so that writing doesn't replace the link itself. Throws if the file
+    /// isn't a regular file, such as `/dev/stdout`.
     private static func destination(_ path: String) throws -> String {
         var status = stat()
         guard stat(path, &status) == 0 else { return path }
@@ -61,8 +63,8 @@ enum UnfinishedFile {
         return Directory(path: path).realPath ?? path
     }
 
-    /// Makes the file's name durable against a crash of the machine. Some file systems don't support it. The file is
-    /// complete in any case.
+    /// Makes the file's name survive a crash of the machine, if the file system supports that. The content is already
+    /// on the disk.
     private static func syncDirectory(of path: String) {
         let descriptor = open(split(path).parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return }

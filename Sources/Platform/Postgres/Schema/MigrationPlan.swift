@@ -1,10 +1,10 @@
-/// The migrations that a database needs. A value, computed from the applied versions.
+/// The migrations that a database needs. A value, computed from the versions that were applied.
 struct MigrationPlan: Equatable {
     let missing: [PostgresMigration]
 
     /// Throws ``UnusableSchemaError`` if the database has a version that this program doesn't know, because an older
-    /// program must not write to it. Also throws it if a version has another name: released migrations never change, so
-    /// a build before the first release made the database.
+    /// program must not write to it. Also throws if a version has another name here: released migrations never change,
+    /// so the database was made by a build before the first release.
     init(of schema: PostgresSchema, applied: [Int: String]) throws {
         let known = Dictionary(grouping: schema.migrations, by: \.version)
         guard known.values.allSatisfy({ $0.count == 1 }) else {
@@ -30,13 +30,13 @@ struct MigrationPlan: Equatable {
     }
 }
 
-/// The action for a database's functions.
+/// The action that a database's functions need.
 enum FunctionsPlan: Equatable {
-    /// They are current, or newer ones that this program can use.
+    /// The functions are up to date, or they are newer ones that this program can use.
     case keep
     case replace
 
-    /// The functions in a database.
+    /// The functions that a database has.
     struct Stored: Equatable {
         let revision: Int
         let oldestUsable: Int

@@ -1,5 +1,5 @@
-/// Updates a database's schema, one daemon at a time (with an advisory lock). Each missing migration is one
-/// transaction; then all functions are replaced in one.
+/// Updates a database's schema. An advisory lock ensures that only one daemon does so at a time. Each missing migration
+/// is one transaction. Then another transaction replaces all functions.
 struct Migrator {
     private static let lockPause = Duration.milliseconds(100)
 
@@ -19,7 +19,7 @@ struct Migrator {
         }
     }
 
-    /// Throws ``UnusableSchemaError`` if ``migrate()`` would. Changes nothing.
+    /// Throws ``UnusableSchemaError`` if ``migrate()`` would throw it. Changes nothing.
     func check() async throws {
         let session = try await PostgresSession.connect(configuration)
         do {
@@ -38,7 +38,8 @@ struct Migrator {
     }
 
     private func migrate(_ session: PostgresSession) async throws -> PostgresSchema.Change {
-        // Raises the session's limits: a migration may take long, and so may the wait for another daemon's migration.
+        // The session's limits are raised, because a migration may take long, and so may the wait for another daemon's
+        // migration.
         let limit = configuration.migrationTimeout + configuration.serverMargin
         try await session.execute("SET statement_timeout = \(SessionSettings.milliseconds(limit))")
         try await lock(session)
@@ -52,7 +53,7 @@ struct Migrator {
         return change
     }
 
-    /// Waits for other daemons. It polls, because a wait in the server would look like a server that hangs.
+    /// Waits until no other daemon migrates. It polls, because a wait in the server would look as if the server hung.
     private func lock(_ session: PostgresSession) async throws {
         let end = ContinuousClock.now + configuration.migrationTimeout
         while true {
@@ -69,7 +70,7 @@ struct Migrator {
     }
 
     private func createSchema(_ session: PostgresSession) async throws {
-        // Checked first: a role that can't create schemas can still use complete ones.
+        // This is checked first, because a role that can't create schemas can still use complete ones.
         if try await exists("migration", session) { return }
         try await checkNames(session)
         try await session.execute(
@@ -135,7 +136,8 @@ struct Migrator {
         }
         try await transaction("functions of revision \(functions.revision)", session) {
             try await session.execute(dropping(keeping: functions.kept))
-            // The functions call each other and are ordered by theme.
+            // The order of the functions follows their topics, so a function may call a later one. The bodies therefore
+            // can't be checked yet.
             try await session.execute("SET LOCAL check_function_bodies = off")
             for script in functions.scripts {
                 do {
@@ -171,8 +173,8 @@ struct Migrator {
         }
     }
 
-    /// Drops all functions, views and types with everything that depends on them. `CREATE OR REPLACE` can't change a
-    /// return type.
+    /// Returns statements that drop all functions, views and types, and everything that depends on them. `CREATE OR
+    /// REPLACE` isn't enough, because it can't change a return type.
     private func dropping(keeping kept: [String]) -> String {
         let names = kept.map { "'\($0)'" }.joined(separator: ", ")
         let schemas = "ANY ('{\(schema.schemas.joined(separator: ","))}'::regnamespace[])"
@@ -204,7 +206,7 @@ struct Migrator {
             try await body()
             try await session.execute("COMMIT", timeout: configuration.migrationTimeout)
         } catch let error as PostgresError {
-            // The caller closes the session, which rolls back.
+            // The caller closes the session, which rolls the transaction back.
             throw PostgresError(kind: error.kind, message: "\(what): \(error.message)", constraint: error.constraint)
         }
     }

@@ -21,7 +21,7 @@ package struct PostgresSchema: Sendable {
     /// Checks that ``PostgresClient/migrate(_:)`` would accept a database. Changes nothing.
     ///
     /// - Parameter limit: The maximum time of each statement.
-    /// - Throws: ``UnusableSchemaError``; ``PostgresError`` if the database can't be asked.
+    /// - Throws: ``UnusableSchemaError``; ``PostgresError`` if the database doesn't answer.
     package func check(_ configuration: PostgresConfiguration, limit: Duration) async throws {
         var configuration = configuration
         configuration.statementTimeout = limit
@@ -43,12 +43,12 @@ package struct PostgresSchema: Sendable {
     }
 }
 
-/// A numbered step of the tables. It never changes after its release.
+/// A numbered migration of the tables. It never changes after its release.
 package struct PostgresMigration: Sendable, Hashable {
-    /// Ascending from 1.
+    /// The migration's number. Numbers ascend from 1.
     package let version: Int
     package let name: String
-    /// One or more statements, run in one transaction.
+    /// One or more statements, which run in one transaction.
     package let sql: String
 
     package init(version: Int, name: String, sql: String) {
@@ -58,19 +58,20 @@ package struct PostgresMigration: Sendable, Hashable {
     }
 }
 
-/// Functions, views and composite types. They contain no data, so the program has one definition of each, and replaces
-/// all in one transaction when their text has changed.
+/// Functions, views and composite types. They contain no data. The program therefore has one definition of each, and
+/// replaces all of them in one transaction when their text has changed.
 package struct PostgresFunctions: Sendable {
-    /// Increases with each release that changes them. Older functions never replace newer ones.
+    /// The revision of the functions. It increases with each release that changes them. Older functions never replace
+    /// newer ones.
     package let revision: Int
-    /// Programs with functions older than this revision can't use these.
+    /// The oldest revision whose programs can use these functions.
     package let oldestUsable: Int
-    /// In the order of application: a view after the functions that it calls.
+    /// The scripts in the order of their execution: a view comes after the functions that it calls.
     package let scripts: [Script]
-    /// The names of functions that a migration made and that stay.
+    /// The names of functions that a migration made. They are never dropped.
     package let kept: [String]
 
-    /// Definitions of one theme.
+    /// The definitions of one topic.
     package struct Script: Sendable, Hashable {
         package let name: String
         package let sql: String

@@ -5,7 +5,7 @@ import Dispatch
 /// A request to the server to cancel a connection's running query.
 ///
 /// `@unchecked Sendable` is safe because a `PGcancel` is a copy of the connection's address and key. `PQcancel` only
-/// reads it, and any thread may use it (PostgreSQL 15 manual, 34.7).
+/// reads it, and any thread may call `PQcancel` (PostgreSQL 15 manual, 34.7).
 final class BackendCancelRequest: @unchecked Sendable {
     private let request: OpaquePointer
 
@@ -18,9 +18,9 @@ final class BackendCancelRequest: @unchecked Sendable {
         PQfreeCancel(request)
     }
 
-    /// Blocks until the server has taken the request or can't be reached, at most for the kernel's connection timeout
-    /// (libpq 15 has no timeout of its own here). A failure needs no action: the connection is closed anyway, and the
-    /// server has its own limits.
+    /// Sends the request. Blocks until the server has taken it or can't be reached, at most for the kernel's connection
+    /// timeout: libpq 15 has no timeout of its own here. A failure is ignored, because the connection is closed anyway
+    /// and the server has its own limits.
     func send() {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { message in
             _ = PQcancel(request, message.baseAddress, Int32(message.count))
@@ -28,15 +28,15 @@ final class BackendCancelRequest: @unchecked Sendable {
     }
 }
 
-/// Sends cancel requests, each on its own thread because they block. One that hangs doesn't delay the others.
+/// Sends cancel requests, each on its own thread because they block. A request that hangs doesn't delay the others.
 final class CancelSender: Sendable {
-    /// The sender for connections outside a pool.
+    /// The sender for connections that don't belong to a pool.
     static let shared = CancelSender()
 
     /// The maximum number of threads.
     private static let width = 32
-    /// The maximum number of waiting requests. Beyond it the oldest is dropped, and the server's own limit ends its
-    /// statement.
+    /// The maximum number of waiting requests. If there are more, the oldest is dropped. The server's own limit then
+    /// ends that statement.
     private static let maxWaiting = 1_024
 
     private struct State {
@@ -57,7 +57,7 @@ final class CancelSender: Sendable {
             state.running += 1
             return true
         }
-        // A new queue gets its own thread. Blocking a shared thread would delay other work.
+        // Dispatch gives a new queue its own thread. Blocking a shared thread would delay other work.
         if starts { DispatchQueue(label: "postgres.cancel").async { self.work(request) } }
     }
 

@@ -4,8 +4,8 @@ import Dispatch
 
 /// Opens a connection with `PQconnectStart` and `PQconnectPoll`.
 ///
-/// It needs a queue of its own: `PQconnectPoll` resolves names and reads password, service and certificate files, which
-/// may block.
+/// The actor needs a queue of its own, because `PQconnectPoll` may block: it resolves names and reads password, service
+/// and certificate files.
 actor ConnectionAttempt {
     private nonisolated let executor: QueueExecutor
     private let configuration: PostgresConfiguration
@@ -20,8 +20,8 @@ actor ConnectionAttempt {
         self.executor = executor
     }
 
-    /// Returns the open, non-blocking connection. Throws `.unavailable` if it fails, takes longer than
-    /// `connectTimeout`, or is cancelled. Call it once.
+    /// Returns the open, non-blocking connection. Throws `.unavailable` if the attempt fails, takes longer than
+    /// `connectTimeout`, or is cancelled. Call this method once.
     func open() async throws -> ConnectionHandle {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -47,11 +47,11 @@ actor ConnectionAttempt {
         readiness = ReadinessSource(queue: executor.queue) { [weak self] in
             self?.assumeIsolated { $0.poll() }
         }
-        // PostgreSQL 15 manual, 34.1: the first time as if PQconnectPoll had asked to write.
+        // The first wait is for writing, as after PGRES_POLLING_WRITING (PostgreSQL 15 manual, 34.1).
         wait(for: .write)
     }
 
-    /// The socket may change after each step of libpq.
+    /// Waits for the present socket of libpq, because it may change after each step.
     private func wait(for interest: ReadinessSource.Interest) {
         guard let connection else { return }
         guard readiness?.watch(PQsocket(connection.pointer), for: interest) == true else {
@@ -80,7 +80,7 @@ actor ConnectionAttempt {
         waiter = nil
     }
 
-    /// Does nothing if the attempt has ended.
+    /// Ends the attempt with an error. Does nothing if it has already ended.
     private func fail(_ message: String) {
         readiness?.cancel()
         connection = nil

@@ -1,9 +1,9 @@
 import CLibpq
 
-/// Owns a `PGconn`, and closes it with the last reference.
+/// The owner of a `PGconn`. The connection is closed when the last reference is released.
 ///
-/// `@unchecked Sendable` is safe because it has one user at a time: the attempt that opened the connection keeps
-/// nothing of it, and then only the receiving actor uses `pointer`.
+/// `@unchecked Sendable` is safe because the handle has one user at a time. The attempt that opened the connection
+/// keeps no reference. After it, only the receiving actor uses `pointer`.
 final class ConnectionHandle: @unchecked Sendable {
     let pointer: OpaquePointer
 

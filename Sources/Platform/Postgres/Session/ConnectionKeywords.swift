@@ -1,14 +1,14 @@
 import Glibc
 
 /// The keywords for `PQconnectStartParams`. A later keyword overrides an earlier one. Settings that the operator may
-/// change come before the connection string, and fixed ones after it.
+/// change are therefore before the connection string, and fixed settings after it.
 struct ConnectionKeywords {
     let pairs: [(keyword: String, value: String)]
 
     init(_ configuration: PostgresConfiguration) {
         pairs = [
-            // A vanished peer is noticed within 25 s if the connection is idle, and within 15 s if an acknowledgement
-            // is missing.
+            // With these settings, a lost peer is noticed within 25 s on an idle connection, and within 15 s if an
+            // acknowledgement is missing.
             ("keepalives", "1"),
             ("keepalives_idle", "10"),
             ("keepalives_interval", "5"),
@@ -20,7 +20,7 @@ struct ConnectionKeywords {
         ]
     }
 
-    /// Calls `body` with NULL-terminated arrays of keywords and values, valid during the call.
+    /// Calls `body` with NULL-terminated arrays of keywords and values. The arrays are valid only during the call.
     func withArrays<R>(
         _ body: (UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<UnsafePointer<CChar>?>) -> R
     ) -> R {
@@ -31,7 +31,7 @@ struct ConnectionKeywords {
         let valueArray = values.map { $0.map { UnsafePointer($0) } } + [nil]
         return keywordArray.withUnsafeBufferPointer { keywords in
             valueArray.withUnsafeBufferPointer { values in
-                // Never empty, so there is a base address.
+                // The arrays are never empty, so they have a base address.
                 guard let keywords = keywords.baseAddress, let values = values.baseAddress else {
                     return body([nil], [nil])
                 }

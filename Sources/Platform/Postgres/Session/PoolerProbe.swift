@@ -2,16 +2,17 @@ import Basics
 
 /// Finds connection poolers in transaction mode, such as PgBouncer with `pool_mode = transaction`.
 ///
-/// Such a pooler gives each transaction of a session any free server process. LISTEN, session settings and advisory
-/// locks then belong to a process that other clients use too, and notifications are lost.
+/// Such a pooler gives each transaction of a session any free server process. Effects of LISTEN, session settings and
+/// advisory locks then belong to a process that other clients use too, and notifications are lost.
 package enum PoolerProbe {
-    /// Opens two sessions, and checks that each keeps a process of its own and receives notifications. No time limit
-    /// decides: on a direct connection PostgreSQL sends a notification before its next answer.
+    /// Opens two sessions, and checks that each keeps its own process and receives notifications. The result doesn't
+    /// depend on a time limit: on a direct connection, PostgreSQL sends a notification before its next answer.
     ///
     /// - Parameter limit: The maximum time of each statement.
-    /// - Throws: ``TransactionPoolerError``; ``PostgresError`` if the database can't be asked.
+    /// - Throws: ``TransactionPoolerError``; ``PostgresError`` if the database doesn't answer.
     package static func run(_ configuration: PostgresConfiguration, limit: Duration = .seconds(10)) async throws {
-        // A pooler may leave a process listening to it. Nobody uses this name again.
+        // A pooler may leave a process that still listens to this channel. The name is random, so no other code uses
+        // it.
         let channel = "probe_\(UInt64.random(in: 0...UInt64.max))"
         let isNotified = Locked(false)
         let listener = try await PostgresSession.connect(
@@ -22,7 +23,7 @@ package enum PoolerProbe {
         let keepsProcess = try await closing(listener) { listener in
             let process = try await processID(listener, "LISTEN \(channel)", limit)
             return try await closing(try await PostgresSession.connect(configuration)) { notifier in
-                // The transaction stays open, so a pooler must give the other session another process.
+                // The transaction stays open, so a pooler has to give the other session another process.
                 guard try await processID(notifier, "BEGIN", limit) != process,
                     try await processID(listener, "", limit) == process
                 else { return false }
@@ -33,14 +34,14 @@ package enum PoolerProbe {
         guard keepsProcess else { throw TransactionPoolerError() }
     }
 
-    /// Runs a command, and returns the number of the server's process that ran it.
+    /// Runs a command, and returns the id of the server process that ran it.
     private static func processID(
         _ session: PostgresSession, _ command: String, _ limit: Duration
     ) async throws -> Int? {
         try await session.execute("\(command); SELECT pg_backend_pid() AS pid", timeout: limit)?.first?.integer("pid")
     }
 
-    /// Closes the session after `body`, whether or not it throws.
+    /// Runs `body`, and closes the session even if `body` throws.
     private static func closing(
         _ session: PostgresSession, _ body: (PostgresSession) async throws -> Bool
     ) async throws -> Bool {
@@ -55,7 +56,7 @@ package enum PoolerProbe {
     }
 }
 
-/// A pooler in transaction mode is between this program and PostgreSQL.
+/// The error that a pooler in transaction mode is between this program and PostgreSQL.
 package struct TransactionPoolerError: Error, Sendable, CustomStringConvertible {
     package let description = """
         a connection pooler in transaction mode is between the daemon and PostgreSQL, so LISTEN doesn't work and no reminder \

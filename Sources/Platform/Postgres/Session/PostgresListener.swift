@@ -1,8 +1,8 @@
 package import Basics
 
-/// Receives notifications (`NOTIFY`) on its own connection, and reconnects by itself.
+/// Receives notifications (`NOTIFY`) on its own connection. The listener reconnects when the connection is lost.
 ///
-/// A heartbeat detects a half-open connection, which would never deliver anything again.
+/// A heartbeat detects a half-open connection, on which no notification would ever arrive again.
 package actor PostgresListener {
     private nonisolated let executor: QueueExecutor
     private let configuration: PostgresConfiguration
@@ -11,13 +11,13 @@ package actor PostgresListener {
     private var session: PostgresSession?
     private var running: Task<Void, Never>?
     private var stopped = false
-    /// Ends when it listens for the first time.
+    /// A stream that ends when the listener listens for the first time.
     private nonisolated let beginning = AsyncStream<Void>.makeStream()
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    /// `receive` is called on the executor's queue, one event at a time; it must not block. Nothing more is read until
-    /// it returns, so further notifications wait in the database.
+    /// Creates a listener. `receive` is called on the executor's queue, with one event at a time, and must not block.
+    /// Until it returns, nothing more is read, and further notifications wait in the database.
     package init(
         configuration: PostgresConfiguration,
         channels: [String],
@@ -30,18 +30,19 @@ package actor PostgresListener {
         self.receive = receive
     }
 
-    /// Starts to listen. Does nothing the second time, or after `stop`.
+    /// Starts to listen. Does nothing when it is called again, or after `stop`.
     package func start() {
         guard running == nil, !stopped else { return }
         running = Task { await run() }
     }
 
-    /// Returns when notifications are received, when it is stopped, or when the task is cancelled. Call it once.
+    /// Returns when notifications are received, the listener is stopped, or the task is cancelled. Call this method
+    /// once.
     package nonisolated func waitUntilListening() async {
         for await _ in beginning.stream {}
     }
 
-    /// Ends the connection. No event comes after it returns.
+    /// Ends the connection. After this method returns, no event comes.
     package func stop() async {
         stopped = true
         beginning.continuation.finish()
@@ -61,12 +62,12 @@ package actor PostgresListener {
             } catch {
                 if !stopped { receive(.lost(message: "\(error)")) }
             }
-            // Cancelled by stop(), after which the loop ends.
+            // stop() cancels this wait. The loop then ends.
             try? await Task.sleep(for: backoff.next(random: Double.random(in: 0..<1)))
         }
     }
 
-    /// Returns when a listening connection is lost. Throws if none could be opened.
+    /// Listens, and returns when the connection is lost. Throws if no connection could be opened.
     private func listen() async throws {
         let receive = receive
         let session = try await PostgresSession.connect(configuration, executor: executor) { channel, payload in
@@ -100,7 +101,7 @@ package actor PostgresListener {
         }
     }
 
-    /// Returns an identifier in quotes, which keeps the case of a channel's name.
+    /// Returns an identifier in quotes, which preserve upper and lower case in a channel's name.
     private static func quoted(_ channel: String) -> String {
         var quoted = "\""
         for character in channel { quoted += character == "\"" ? "\"\"" : String(character) }
@@ -110,10 +111,10 @@ package actor PostgresListener {
 
 /// An event of a listener.
 package enum PostgresListenerEvent: Sendable, Equatable {
-    /// LISTEN is active, at first and after each reconnection. Earlier notifications may be lost, so the receiver must
-    /// read the current state.
+    /// LISTEN is active. This event comes at first and after each reconnection. Notifications sent before it may be
+    /// lost, so the receiver has to read the current state.
     case listening
     case notification(channel: String, payload: String)
-    /// The connection is lost or couldn't be opened. The listener keeps trying.
+    /// The connection was lost or couldn't be opened. The listener tries again.
     case lost(message: String)
 }

@@ -2,8 +2,8 @@ import Basics
 import CLibpq
 import Dispatch
 
-/// A connection for one caller at a time, with the simple protocol: scripts, migrations, LISTEN. `PostgresClient`
-/// serves many callers.
+/// A connection for one caller at a time, with the simple protocol. It is used for scripts, migrations and LISTEN.
+/// `PostgresClient` is for many callers.
 package actor PostgresSession {
     private nonisolated let executor: QueueExecutor
     private var connection: ConnectionHandle?
@@ -14,7 +14,7 @@ package actor PostgresSession {
     private var lossMessage = "closed"
     private let receive: (@Sendable (_ channel: String, _ payload: String) -> Void)?
 
-    /// The running script: its results so far, and its caller.
+    /// The running script, with its results until now and its caller.
     private struct Execution {
         let number: Int
         let waiter: CheckedContinuation<PostgresRows?, any Error>
@@ -24,12 +24,12 @@ package actor PostgresSession {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    /// Connects, on its own queue. Throws `.unavailable`.
+    /// Connects, on a new queue. Throws `.unavailable`.
     package static func connect(_ configuration: PostgresConfiguration) async throws -> PostgresSession {
         try await connect(configuration, executor: QueueExecutor(label: "postgres.session"))
     }
 
-    /// `receive` is called on the executor's queue for each notification.
+    /// Connects. `receive` is called on the executor's queue for each notification.
     static func connect(
         _ configuration: PostgresConfiguration,
         settings: SessionSettings? = nil,
@@ -69,8 +69,8 @@ package actor PostgresSession {
         }
     }
 
-    /// Runs a script of one or more statements, in one transaction unless it says otherwise. Returns the rows of the
-    /// last statement that had any. A second call meanwhile is refused.
+    /// Runs a script of one or more statements. It is one transaction, unless the script contains transaction commands.
+    /// Returns the rows of the last statement that had rows. Throws if another script is running.
     @discardableResult
     package func execute(_ script: String, timeout: Duration = .seconds(10)) async throws -> PostgresRows? {
         try await run(timeout) { PQsendQuery($0, script) }
@@ -87,18 +87,18 @@ package actor PostgresSession {
         }
     }
 
-    /// Ends the session. A running script fails. Does nothing the second time.
+    /// Ends the session. A running script fails. Does nothing when it is called again.
     package func close() {
         end("closed")
     }
 
-    /// Returns the reason when the connection is lost.
+    /// Waits until the connection is lost, and returns the reason.
     func waitUntilClosed() async -> String {
         guard connection != nil else { return lossMessage }
         return await withCheckedContinuation { lossWaiters.append($0) }
     }
 
-    /// Returns the connection to the caller, and ends the session.
+    /// Ends the session without closing the connection, and returns the connection.
     func release() -> ConnectionHandle? {
         let connection = connection
         self.connection = nil
@@ -180,7 +180,7 @@ package actor PostgresSession {
         }
     }
 
-    /// Cancels the running script, because its caller has gone.
+    /// Cancels the running script, because its caller doesn't wait any more.
     private func giveUp(_ message: String) {
         if let request = connection.flatMap({ BackendCancelRequest($0.pointer) }) {
             CancelSender.shared.send { request.send() }

@@ -1,7 +1,7 @@
 import Basics
 import Dispatch
 
-/// A one-shot timer that can be set again. It ends with its owner. Confined to its queue.
+/// A one-shot timer that can be set again. It ends when its owner is released. It is used only on its queue.
 final class QueueTimer {
     private let source: any DispatchSourceTimer
 

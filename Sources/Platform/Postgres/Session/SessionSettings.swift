@@ -1,15 +1,16 @@
-/// The settings of a new session. They are statements instead of the keyword `options`, which poolers refuse and an
-/// operator may have set.
+/// The settings of a new session. They are set by statements. The keyword `options` isn't used, because poolers refuse
+/// it and an operator may have set it.
 ///
-/// `ALTER ROLE … SET` and `ALTER DATABASE … SET` change the defaults of a session. Every setting that changes a result,
-/// the text of a value, or the life of a connection is therefore set here. Two remain the operator's choice:
+/// `ALTER ROLE … SET` and `ALTER DATABASE … SET` change the defaults of a session. This type therefore sets everything
+/// that changes a result, the text of a value, or the life of a connection. Two settings remain the operator's choice:
 /// `default_transaction_read_only` and `synchronous_commit`.
 struct SessionSettings {
-    /// The server's limit for a statement.
+    /// The server's time limit for a statement.
     let statementTimeout: Duration
-    /// For a transaction that doesn't end, because its client vanished in the middle of a message. `nil` sets no limit.
+    /// The server's time limit for an idle transaction. A transaction doesn't end if its client is lost in the middle
+    /// of a message. `nil` sets no limit.
     let idleInTransactionTimeout: Duration?
-    /// The product's settings, in the syntax of `SET`.
+    /// The product's own settings, in the syntax of `SET`.
     private let further: [String: String]
 
     init(
@@ -20,7 +21,7 @@ struct SessionSettings {
         further = configuration.sessionSettings
     }
 
-    /// How often a busy server checks whether its client is still connected.
+    /// The interval at which a busy server checks whether its client is still connected.
     private static let clientCheck = "500ms"
 
     var script: String {
@@ -32,26 +33,28 @@ struct SessionSettings {
         return settings.map { "SET \($0) = \($1);\n" }.joined() + Self.conditional
     }
 
-    /// Settings that every supported release has and every role may set.
+    /// Settings that every supported release has and that every role may set.
     private static let pinned = [
-        // A connection waits for a lock until the statement's limit, and outlives an error.
+        // A connection waits for a lock as long as the statement's limit permits. An error doesn't end the connection.
         ("lock_timeout", "0"), ("exit_on_error", "off"), ("client_min_messages", "warning"),
-        // The text of values. With 0 or less, digits of a `double precision` are cut off.
+        // These settings determine the text of values. If `extra_float_digits` were 0 or less, digits of a `double
+        // precision` would be cut off.
         ("extra_float_digits", "1"), ("TimeZone", "'UTC'"), ("DateStyle", "'ISO, MDY'"),
         ("IntervalStyle", "'postgres'"), ("bytea_output", "'hex'"),
-        // The meaning of statements. The server always searches `pg_catalog` before the path.
+        // These settings determine the meaning of statements. The server always searches `pg_catalog` before the path.
         ("search_path", "public"), ("standard_conforming_strings", "on"), ("array_nulls", "on"),
         ("transform_null_equals", "off"), ("timezone_abbreviations", "'Default'"), ("row_security", "on"),
         ("default_transaction_isolation", "'read committed'"), ("default_transaction_deferrable", "off"),
     ]
 
-    /// Settings that some releases, platforms or roles don't have.
+    /// Settings that some releases, platforms or roles don't have. They are two lists.
     ///
-    /// - The first list makes the server notice within half a second that a client has gone, and within 25 s that its
-    ///   machine has. It also removes limits of newer releases: idle sessions (since PostgreSQL 14) and long
-    ///   transactions (since 17). Settings that can't be set are left out. The other limits apply then.
-    /// - The second list has settings of superusers, which turn off foreign keys or change the meaning of functions.
-    ///   The connection fails if such a setting has another value and the role may not set it.
+    /// - With the first list, the server notices within half a second that a client has disconnected, and within 25 s
+    ///   that the client's machine has gone. It also removes limits of newer releases: for idle sessions (since
+    ///   PostgreSQL 14) and long transactions (since 17). If a setting can't be set, it is left out, and the other
+    ///   limits apply.
+    /// - The second list has settings of superusers that turn off foreign keys or change the meaning of functions. If
+    ///   such a setting has another value and the role may not set it, the connection fails.
     private static let conditional = """
         DO $$
         DECLARE
@@ -78,7 +81,7 @@ struct SessionSettings {
         END $$
         """
 
-    /// Returns whole milliseconds within 32 bits, above 0, which would mean no limit.
+    /// Returns whole milliseconds that fit into 32 bits. The result is at least 1, because 0 would mean no limit.
     static func milliseconds(_ duration: Duration) -> Int {
         Int(min(max(duration / .milliseconds(1), 1), Double(Int32.max)))
     }

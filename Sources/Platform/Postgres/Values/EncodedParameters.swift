@@ -1,18 +1,18 @@
 import Glibc
 
-/// Parameters in libpq's form: all values in one buffer. They are encoded by the caller, so that the pool's queue only
-/// passes them on.
+/// Parameters in libpq's form, with all values in one buffer. The caller's thread encodes them, so that the pool's
+/// queue only has to pass them on.
 struct EncodedParameters: Sendable {
-    /// The protocol counts parameters in 16 bits.
+    /// The maximum number of parameters. The protocol counts them in 16 bits.
     static let maximumCount = 65_535
 
     private var bytes: [UInt8] = []
-    /// The offset of each value in `bytes`; nil for NULL.
+    /// The offset of each value in `bytes`, or `nil` for NULL.
     private var offsets: [Int?] = []
     /// The indices and lengths of binary values. A text value ends with a zero byte.
     private var binary: [(index: Int, length: Int32)] = []
 
-    /// Throws `.invalidParameter` for text with U+0000, and for too many parameters.
+    /// Encodes parameters. Throws `.invalidParameter` if a text contains U+0000, or if there are too many parameters.
     init(_ parameters: [PostgresParameter]) throws {
         guard parameters.count <= Self.maximumCount else {
             throw PostgresError(
@@ -46,7 +46,7 @@ struct EncodedParameters: Sendable {
         }
     }
 
-    /// One parameter: a setting in milliseconds.
+    /// Creates a single parameter: a setting in milliseconds.
     init(milliseconds duration: Duration) {
         bytes = Array("\(SessionSettings.milliseconds(duration))".utf8) + [0]
         offsets = [0]
@@ -55,7 +55,7 @@ struct EncodedParameters: Sendable {
     var count: Int32 { Int32(offsets.count) }
 
     /// Calls `body` with the arrays for `PQsendQueryPrepared`: values, lengths, and formats (0 for text, 1 for binary).
-    /// The pointers are valid during the call; libpq copies the values.
+    /// The pointers are valid only during the call. libpq copies the values.
     func withPointers<R>(
         _ body: (UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?, UnsafePointer<Int32>?) -> R
     ) -> R {

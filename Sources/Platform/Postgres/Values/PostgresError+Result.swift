@@ -1,10 +1,10 @@
 import CLibpq
 
 extension PostgresError {
-    /// SQLSTATE of a write to a read-only database, such as a standby.
+    /// The SQLSTATE of a write to a read-only database, such as a standby.
     static let readOnlyState = "25006"
 
-    /// The error in a result of libpq.
+    /// Creates the error that a result of libpq describes.
     init(result: OpaquePointer?) {
         let sqlState = Self.field("C", of: result)
         let message = Self.field("M", of: result) ?? Self.firstLine(PQresultErrorMessage(result))
@@ -15,32 +15,33 @@ extension PostgresError {
             constraint: Self.field("n", of: result))
     }
 
-    /// Returns the meaning of a SQLSTATE for callers (PostgreSQL 15 manual, appendix A).
+    /// Returns what a SQLSTATE means for callers (PostgreSQL 15 manual, appendix A).
     static func kind(sqlState: String?, severity: String) -> Kind {
-        // FATAL and PANIC end the session, perhaps just after a commit (such as one that waits for a standby). Without
-        // a SQLSTATE the error is libpq's: the connection is lost.
+        // FATAL and PANIC end the session. This may happen just after a commit, for example one that waits for a
+        // standby. Without a SQLSTATE, the error comes from libpq: the connection is lost.
         guard let sqlState, severity != "FATAL", severity != "PANIC" else {
             return .unavailable(outcomeUnknown: true)
         }
         switch sqlState.prefix(2) {
-        // Out of disk, memory or connections; I/O errors; internal errors, including a file that may not grow (a quota
-        // or limit, for which PostgreSQL has no code).
+        // These classes mean: out of disk, memory or connections; I/O errors; internal errors. PostgreSQL also reports
+        // an internal error if a file may not grow because of a quota or limit.
         case "53", "58", "XX": return .refused(sqlState: sqlState)
-        // Cancelled, or shutting down.
+        // The statement was cancelled, or the server is shutting down.
         case "57": return .unavailable(outcomeUnknown: false)
-        // The transaction was rolled back because of another one: serialization failure, deadlock.
+        // The transaction was rolled back because of another one: a serialization failure or a deadlock.
         case "40" where ["40001", "40P01"].contains(sqlState): return .conflict(sqlState: sqlState)
-        // The outcome is unknown.
+        // It is unknown whether the statement took effect.
         case "40" where sqlState == "40003": return .unavailable(outcomeUnknown: true)
-        // Connection exceptions.
+        // The connection failed.
         case "08": return .unavailable(outcomeUnknown: true)
-        // Read-only: a standby, or a temporary setting.
+        // The database is read-only: it is a standby, or this is a temporary setting.
         case "25" where sqlState == readOnlyState: return .refused(sqlState: sqlState)
         default: return .server(sqlState: sqlState)
         }
     }
 
-    /// Returns libpq's message about a lost connection: the first line. The others repeat it for each address.
+    /// Returns the first line of libpq's message about a lost connection. Further lines repeat the message for each
+    /// address.
     static func message(of connection: OpaquePointer?) -> String {
         firstLine(PQerrorMessage(connection))
     }

@@ -3,29 +3,29 @@ package import Basics
 /// An error of the database.
 package struct PostgresError: Error, Sendable, Equatable {
     package enum Kind: Sendable, Equatable {
-        /// The database is unavailable, starting or stopping, or did not answer in time. With `outcomeUnknown` the
-        /// statement may have taken effect; otherwise it has not.
+        /// The database is unavailable, is starting or stopping, or didn't answer in time. If `outcomeUnknown` is
+        /// `true`, the statement may have taken effect. Otherwise it has not.
         case unavailable(outcomeUnknown: Bool)
-        /// The database can't do it now: it is read-only, full, out of memory or connections, or has errors with its
-        /// files. The statement had no effect.
+        /// The database can't run the statement now: it is read-only, full, out of memory or connections, or has errors
+        /// with its files. The statement had no effect.
         case refused(sqlState: String)
-        /// The statement conflicted with another one (a deadlock, a serialization failure), also when it was repeated.
-        /// It had no effect.
+        /// The statement conflicted with another one (a deadlock or a serialization failure), even after it was
+        /// repeated. It had no effect.
         case conflict(sqlState: String)
         /// PostgreSQL refused the statement, which had no effect.
         case server(sqlState: String)
-        /// A column is missing or has an unexpected value.
+        /// A column of the result is missing or has an unexpected value.
         case decoding
-        /// PostgreSQL can't store a parameter. Nothing was sent.
+        /// PostgreSQL can't store a parameter. The statement wasn't sent.
         case invalidParameter
-        /// The client has been shut down. Nothing was sent.
+        /// The client has been shut down. The statement wasn't sent.
         case shutDown
     }
 
     package let kind: Kind
-    /// A message for people. The server's message may quote a value; `description` is safe for logs.
+    /// A message for people. It may quote a value of the database, so only `description` is safe for logs.
     package let message: String
-    /// The violated constraint, if that was the reason.
+    /// The violated constraint, if a constraint was the reason.
     package let constraint: String?
 
     package init(kind: Kind, message: String, constraint: String? = nil) {
@@ -34,7 +34,7 @@ package struct PostgresError: Error, Sendable, Equatable {
         self.constraint = constraint
     }
 
-    /// Whether the state of the database is the reason, so that a later attempt may succeed.
+    /// Whether the state of the database is the reason. In that case a later attempt may succeed.
     package var isUnavailable: Bool {
         switch kind {
         case .unavailable, .refused, .conflict: true
@@ -44,8 +44,8 @@ package struct PostgresError: Error, Sendable, Equatable {
 }
 
 extension PostgresError: CustomStringConvertible {
-    /// Never contains parameters: messages of data exceptions (class 22) and of `RAISE` (P0) quote values and are left
-    /// out.
+    /// A text for logs. It never contains parameters: messages of data exceptions (class 22) and of `RAISE` (P0) quote
+    /// values, so they are left out.
     package var description: String {
         switch kind {
         case .unavailable(let outcomeUnknown):
@@ -63,7 +63,7 @@ extension PostgresError: CustomStringConvertible {
 }
 
 extension BatchOutcome {
-    /// - Parameter isDivisible: Whether a part of the batch may be written if the whole isn't.
+    /// - Parameter isDivisible: Whether parts of the batch may be written if the whole batch can't.
     package init(_ error: any Error, isDivisible: Bool) {
         guard let failure = error as? PostgresError else {
             self = .failed(error)

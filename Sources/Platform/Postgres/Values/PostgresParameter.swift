@@ -1,11 +1,11 @@
 package import FoundationEssentials
 
-/// A statement that a connection prepares at its first use, and then runs by name.
+/// A statement. A connection prepares it at its first use, and then runs it by its name.
 package struct PostgresStatement: Sendable, Hashable {
-    /// Unique in the program: PostgreSQL, observers and errors identify the prepared statement by it. Empty for a
-    /// statement that is parsed each time.
+    /// The statement's name, which is unique in the program. PostgreSQL, observers and errors identify the prepared
+    /// statement by it. An empty name means that the statement is parsed each time.
     package let name: String
-    /// One statement, with parameters `$1`, `$2`, …
+    /// The SQL of one statement, with parameters `$1`, `$2`, …
     package let sql: String
 
     package init(name: String, sql: String) {
@@ -14,18 +14,18 @@ package struct PostgresStatement: Sendable, Hashable {
     }
 }
 
-/// A value for `$1`, `$2`, … of a statement. It is sent as text unless stated otherwise. PostgreSQL infers the type
-/// from the statement.
+/// A value for a parameter `$1`, `$2`, … of a statement. Values are sent as text unless a case says otherwise.
+/// PostgreSQL infers the type from the statement.
 package enum PostgresParameter: Sendable, Hashable {
     case null
-    /// Refused with `.invalidParameter` if it contains U+0000, which PostgreSQL can't store.
+    /// A text. If it contains U+0000, which PostgreSQL can't store, it is refused with `.invalidParameter`.
     case text(String)
     case integer(Int)
     case double(Double)
     case boolean(Bool)
-    /// An array of any type, as the text of its elements; `nil` is NULL.
+    /// An array of any type, as the texts of its elements. A `nil` element is NULL.
     case textArray([String?])
-    /// `uuid[]`, sent in binary; `nil` is NULL.
+    /// `uuid[]`, sent in binary. A `nil` element is NULL.
     case uuidArray([UUID?])
     /// `double precision[]`, sent in binary.
     case doubleArray([Double])
@@ -46,7 +46,8 @@ extension PostgresParameter {
         case binary
     }
 
-    /// Appends the value. A batch has thousands of elements, so no element becomes a string.
+    /// Appends the value, and returns its format. A batch has thousands of elements, so elements aren't converted to
+    /// strings one by one.
     func write(to bytes: inout [UInt8]) -> Format {
         switch self {
         case .null: return .null
@@ -58,7 +59,7 @@ extension PostgresParameter {
             Self.write(elements, to: &bytes) { element, bytes in
                 if let element { Self.writeQuoted(element, to: &bytes) } else { bytes += "NULL".utf8 }
             }
-        // Such a short string needs no allocation.
+        // The string of an integer is short enough to need no allocation.
         case .integerArray(let elements): Self.write(elements, to: &bytes) { $1 += String($0).utf8 }
         case .uuidArray(let elements):
             Self.writeBinary(elements, of: 2950, to: &bytes) { $0?.uuid }
@@ -79,7 +80,7 @@ extension PostgresParameter {
         return double.description
     }
 
-    /// PostgreSQL 15 manual, 8.15.2.
+    /// Writes an array as text (PostgreSQL 15 manual, 8.15.2).
     private static func write<Element>(
         _ elements: [Element], to bytes: inout [UInt8], _ write: (Element, inout [UInt8]) -> Void
     ) {
@@ -91,7 +92,8 @@ extension PostgresParameter {
         bytes.append(UInt8(ascii: "}"))
     }
 
-    /// In quotes, so that an element `NULL` or an empty one keeps its meaning. Quotes and backslashes are escaped.
+    /// Writes an element in quotes, so that an empty element or an element `NULL` keeps its meaning. Quotes and
+    /// backslashes are escaped.
     private static func writeQuoted(_ text: String, to bytes: inout [UInt8]) {
         let (quote, escape) = (UInt8(ascii: "\""), UInt8(ascii: "\\"))
         bytes.append(quote)
@@ -108,14 +110,15 @@ extension PostgresParameter {
         bytes.append(quote)
     }
 
-    /// The format of `array_recv`: the number of dimensions, whether elements may be NULL, their type (its number in
-    /// `pg_type`), the dimension's size and first index, and each element after its length.
+    /// Writes an array in the format of `array_recv`: the number of dimensions, whether elements may be NULL, and the
+    /// element type (its number in `pg_type`). The dimension's size and first index follow, and then each element after
+    /// its length.
     private static func writeBinary<Element, Value: BitwiseCopyable>(
         _ elements: [Element], of type: Int32, to bytes: inout [UInt8], _ value: (Element) -> Value?
     ) {
         let size = MemoryLayout<Value>.size
         let start = bytes.count
-        // Appended at once: single appends would each check the capacity.
+        // The memory is appended at once, because each single append would check the capacity.
         bytes.append(contentsOf: repeatElement(0, count: 20 + elements.count * (4 + size)))
         let end = bytes.withUnsafeMutableBytes { bytes in
             var end = start

@@ -1,4 +1,4 @@
-/// The rows of a result. Immutable; may be read on any thread.
+/// The rows of a result. They are immutable, and any thread may read them.
 package struct PostgresRows: RandomAccessCollection, Sendable {
     private let storage: ResultStorage
     /// The number of rows.
@@ -9,20 +9,20 @@ package struct PostgresRows: RandomAccessCollection, Sendable {
         self.count = storage.rowCount
     }
 
-    /// The number of inserted, updated or deleted rows, if the statement returns none.
+    /// The number of inserted, updated or deleted rows, if the statement returns no rows.
     package var affectedCount: Int { storage.affectedCount }
 
     package var startIndex: Int { 0 }
     package var endIndex: Int { count }
 
-    /// Returns a row. Reading columns of a missing row throws.
+    /// Returns a row. If the row doesn't exist, reading its columns throws.
     package subscript(index: Int) -> PostgresRow {
         PostgresRow(storage: storage, index: index)
     }
 }
 
-/// A row of a result. Columns are found by name. A missing column, an unexpected NULL or another type throws a
-/// `.decoding` error that names the column.
+/// A row of a result. Columns are found by name. If a column is missing, is unexpectedly NULL or has another type,
+/// reading it throws a `.decoding` error that names the column.
 package struct PostgresRow: Sendable {
     private let storage: ResultStorage
     private let index: Int
@@ -52,13 +52,13 @@ package struct PostgresRow: Sendable {
         try required(optionalBoolean(column), column)
     }
 
-    /// Returns a column of any type as PostgreSQL's text.
+    /// Returns the text of a column of any type, in PostgreSQL's format.
     package func optionalString(_ column: String) throws -> String? {
         try withText(column) { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Returns the result of `body` for the column's text, without making a string; nil for NULL. The bytes are valid
-    /// while `body` runs.
+    /// Calls `body` with the bytes of the column's text, without making a string, and returns its result. Returns `nil`
+    /// for NULL. The bytes are valid only while `body` runs.
     package func withText<Value>(_ column: String, _ body: (UnsafeRawBufferPointer) -> Value) throws -> Value? {
         guard index >= 0, index < storage.rowCount else {
             throw PostgresError(kind: .decoding, message: "row \(index) of \(storage.rowCount), column \(column)")

@@ -1,10 +1,10 @@
 import CLibpq
 import Glibc
 
-/// Owns a `PGresult`.
+/// The owner of a `PGresult`.
 ///
-/// `@unchecked Sendable` is safe because a result is read-only after libpq has returned it, and may be used on any
-/// thread (PostgreSQL 15 manual, 34.20). Nothing changes it before `deinit`.
+/// `@unchecked Sendable` is safe because a result is read-only after libpq has returned it, and any thread may use it
+/// (PostgreSQL 15 manual, 34.20). Nothing changes it before `deinit`.
 final class ResultStorage: @unchecked Sendable {
     private let result: OpaquePointer
 
@@ -24,8 +24,9 @@ final class ResultStorage: @unchecked Sendable {
         return Int(String(cString: digits)) ?? 0
     }
 
-    /// O(columns), with one comparison each. That is cheaper than a table for the dozen columns of a statement, and
-    /// unlike `PQfnumber` it doesn't fold the case. The first letter usually differs, which needs no call.
+    /// Returns the index of a column by its name. O(columns), with one comparison each. For the dozen columns of a
+    /// statement this is faster than a table. Unlike `PQfnumber`, it doesn't fold the case. The first letter usually
+    /// differs, so most comparisons need no call.
     func column(_ name: String) -> Int32? {
         name.withCString { wanted in
             (0..<PQnfields(result)).first { index in
@@ -34,7 +35,8 @@ final class ResultStorage: @unchecked Sendable {
         }
     }
 
-    /// Returns the result of `body` for the bytes of a text field; nil for NULL. `row` and `column` must be in range.
+    /// Calls `body` with the bytes of a text field, and returns its result. Returns `nil` for NULL. `row` and `column`
+    /// must be in range.
     func withText<Value>(row: Int32, column: Int32, _ body: (UnsafeRawBufferPointer) -> Value) -> Value? {
         guard PQgetisnull(result, row, column) == 0, let bytes = PQgetvalue(result, row, column) else { return nil }
         return body(UnsafeRawBufferPointer(start: bytes, count: Int(PQgetlength(result, row, column))))

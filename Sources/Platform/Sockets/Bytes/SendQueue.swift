@@ -2,18 +2,19 @@ import Glibc
 
 /// The unsent bytes of a socket, in order.
 ///
-/// A value that touches no socket: bytes go in, pieces of memory come out, and the bytes that the kernel took are
-/// dropped from the front. The same bytes appended again directly behind themselves make a segment longer. A burst of
-/// one broadcast frame therefore costs one counter per receiver. With one segment, the usual case, the queue owns no
-/// memory.
+/// A value without I/O. Bytes are appended, and pieces of memory are returned for sending. The bytes that the kernel
+/// took are dropped from the front. If the same bytes are appended twice in a row, the last segment counts a
+/// repetition. A burst of one broadcast frame therefore costs only one counter per receiver. With one segment, the
+/// usual case, the queue allocates no memory.
 struct SendQueue: Sendable {
     private struct Segment {
         let bytes: SharedBytes
-        /// The beginning of the unsent part, in the endless repetition of `bytes`.
+        /// The beginning of the unsent part. It counts from the start of the first repetition of `bytes`.
         var start: Int
         var end: Int
 
-        /// Removes whole repetitions from the end, if they may be left out, until at least `excess` bytes are removed.
+        /// Removes whole repetitions from the end, if they may be left out, until at least `excess` bytes are removed
+        /// or no whole one is left.
         ///
         /// - Returns: The number of removed repetitions.
         mutating func leaveOut(_ excess: Int) -> Int {
@@ -29,19 +30,20 @@ struct SendQueue: Sendable {
     private var rest: [Segment] = []
     /// The number of unsent bytes.
     private(set) var byteCount = 0
-    /// The number of segments of `rest` that are already sent, at most a few dozen. Small and last, so that the fields
-    /// of the socket use the space behind it.
+    /// The number of segments at the start of `rest` that are already sent, at most a few dozen. The field is small and
+    /// last, so that fields of the socket fit into the space behind it.
     private var taken: UInt8 = 0
 
     init() {}
 
     var isEmpty: Bool { byteCount == 0 }
 
-    /// The approximate memory that the queue holds. A hundred pongs of two bytes take far more than 200 bytes. A
-    /// repeated segment counts with all its bytes, although they are in memory once.
+    /// The approximate memory that the queue holds. It counts more than the bytes: a hundred pongs of two bytes take
+    /// far more than 200 bytes. A repeated segment counts with all its repetitions, although its bytes are in memory
+    /// only once.
     var heldBytes: Int { byteCount &+ (rest.count &- Int(taken)) &* Self.segmentBytes }
 
-    /// The memory of a segment besides its bytes: itself, its object, and two allocations.
+    /// The memory of a segment without its bytes: the segment, its object, and the overhead of two allocations.
     private static let segmentBytes = 96
 
     /// Appends `bytes`, repeated `times` times.
@@ -66,8 +68,8 @@ struct SendQueue: Sendable {
         }
     }
 
-    /// Writes the next pieces to `vectors`, as many as fit, and returns their number. They are valid until the queue
-    /// changes.
+    /// Writes the next pieces to `vectors` until it is full, and returns the number of pieces. They are valid until the
+    /// queue changes.
     func gather(into vectors: UnsafeMutableBufferPointer<iovec>) -> Int {
         guard let first else { return 0 }
         var filled = Self.gather(first, into: vectors, from: 0)
@@ -97,8 +99,8 @@ struct SendQueue: Sendable {
         return index
     }
 
-    /// Removes pieces that may be left out, the newest first and never a part of one, until `excess` bytes of
-    /// ``heldBytes`` are removed.
+    /// Removes pieces that may be left out, the newest first, until `excess` bytes of ``heldBytes`` are removed. A
+    /// piece is never removed in part.
     ///
     /// - Returns: The number of removed pieces. They may have fewer bytes than `excess`.
     mutating func leaveOut(_ excess: Int) -> Int {

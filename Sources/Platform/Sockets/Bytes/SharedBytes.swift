@@ -2,23 +2,25 @@ import Glibc
 
 /// Immutable bytes, encoded once and sent to any number of sockets. They are freed after the last socket has sent them.
 ///
-/// A broadcast frame may be followed by copies of itself. Several frames then leave as one piece of memory in one call.
+/// The memory may contain several copies of a broadcast frame. Several repetitions are then sent as one piece of memory
+/// in one call.
 package final class SharedBytes: @unchecked Sendable {
-    // Sendable is safe: the memory is written only in `init`, before any other code has the object.
+    // `@unchecked Sendable` is safe because the memory is written only in `init`, before any other code has the object.
 
-    /// The bytes and their copies.
+    /// All copies of the bytes, one after another.
     let storage: UnsafeRawBufferPointer
     /// The length of one copy.
     package let count: Int
-    /// Whether a slow peer may miss these bytes. Otherwise the socket is closed when its queue exceeds its limit.
+    /// Whether these bytes may be left out for a slow peer. Otherwise the socket is closed when its queue exceeds its
+    /// limit.
     let mayBeLeftOut: Bool
 
-    /// Copies `bytes`, `copies` times over (at least once).
+    /// Creates the object with `copies` copies of `bytes`, at least one.
     package convenience init(_ bytes: some Collection<UInt8>, copies: Int = 1, mayBeLeftOut: Bool = false) {
         self.init(Array(bytes), copies: copies, mayBeLeftOut: mayBeLeftOut)
     }
 
-    /// Copies `bytes`, `copies` times over (at least once).
+    /// Creates the object with `copies` copies of `bytes`, at least one.
     package init(_ bytes: [UInt8], copies: Int = 1, mayBeLeftOut: Bool = false) {
         self.mayBeLeftOut = mayBeLeftOut
         let copies = max(1, copies)

@@ -1,8 +1,8 @@
-/// Checks a client's plaintext on a TLS port before OpenSSL reads it. A value that is fed piece by piece.
+/// Checks a client's plaintext on a TLS port before OpenSSL reads it. A value that gets the bytes piece by piece.
 ///
-/// OpenSSL allocates as much memory as the header of a ClientHello announces, up to 128 KB, before the rest arrives. A
-/// thousand peers that send nine bytes each would use 128 MB. This type therefore checks the length first, also of a
-/// second ClientHello after a HelloRetryRequest (RFC 8446 §4.1.4).
+/// When OpenSSL receives the header of a ClientHello, it allocates memory for the length in that header, up to 128 KB.
+/// A thousand peers that send only nine bytes each would use 128 MB. This type therefore checks the length first. It
+/// also checks a second ClientHello, which follows a HelloRetryRequest (RFC 8446 §4.1.4).
 struct ClientHelloInspector {
     enum Verdict: Equatable {
         /// OpenSSL may read the bytes.
@@ -10,11 +10,12 @@ struct ClientHelloInspector {
         case refused(TLSHandshakeFailure)
     }
 
-    /// A browser's ClientHello is shorter than 2 KB, even with post-quantum keys and tickets. RFC 8446 permits more.
+    /// The maximum size of a ClientHello in bytes. A browser sends less than 2 KB, even with post-quantum keys and
+    /// tickets. RFC 8446 permits more.
     static let maxHelloBytes = 16 * 1024
-    /// Type, version and length (RFC 8446 §5.1).
+    /// The length of a record's header: type, version and length (RFC 8446 §5.1).
     private static let recordHeaderBytes = 5
-    /// Type and length of a handshake message (§4).
+    /// The length of a handshake message's header: type and length (§4).
     private static let messageHeaderBytes = 4
     private static let handshake: UInt8 = 0x16
     private static let changeCipherSpec: UInt8 = 0x14
@@ -29,9 +30,9 @@ struct ClientHelloInspector {
     private var messageLeft = 0
 
     /// - Parameters:
-    /// - bytes: The next received bytes.
-    /// - isOldVersion: Whether TLS 1.2 was negotiated. There is then only one ClientHello, and everything after
-    ///   ChangeCipherSpec is encrypted.
+    ///   - bytes: The next received bytes.
+    ///   - isOldVersion: Whether TLS 1.2 was negotiated. TLS 1.2 has only one ClientHello, and everything after
+    ///     ChangeCipherSpec is encrypted.
     mutating func inspect(_ bytes: UnsafeRawBufferPointer, isOldVersion: Bool = false) -> Verdict {
         var index = 0
         while index < bytes.count, !isOver {
@@ -70,14 +71,14 @@ struct ClientHelloInspector {
         recordHeaderSeen += 1
         guard isFirstRecord, recordHeaderSeen == Self.recordHeaderBytes else { return nil }
         isFirstRecord = false
-        // A client that splits the message's header wants to hide its length.
+        // A valid client doesn't split the header of the message. A client that does so may want to hide the length.
         return recordLeft < Self.messageHeaderBytes ? .protocolError : nil
     }
 
     private mutating func takeMessageHeader(_ byte: UInt8) -> TLSHandshakeFailure? {
         recordLeft -= 1
         messageHeaderSeen += 1
-        // The whole length, or a length that is too large, is known before a byte of the message passes.
+        // The complete length, or a part that is already too large, is known before OpenSSL gets the message's content.
         if messageHeaderSeen > 1 { messageLength = messageLength << 8 | Int(byte) }
         guard messageLength <= Self.maxHelloBytes else { return .tooLarge }
         guard messageHeaderSeen == Self.messageHeaderBytes else { return nil }
@@ -90,13 +91,13 @@ struct ClientHelloInspector {
 
 /// The reason why a TLS handshake failed.
 package enum TLSHandshakeFailure: String, Sendable, CaseIterable {
-    /// It took longer than its limit.
+    /// The handshake took longer than its limit.
     case timeout
     /// The peer sent HTTP without TLS.
     case plainHTTP = "plain-http"
-    /// The peer sent something other than TLS, or no common version and cipher, or refused ours.
+    /// The peer sent something other than TLS, refused this side's messages, or has no version or cipher in common.
     case protocolError = "protocol"
-    /// It was longer than any valid handshake.
+    /// The handshake was longer than any valid one.
     case tooLarge = "too-large"
     /// The peer closed the connection during the handshake.
     case closed

@@ -1,23 +1,24 @@
 import COpenSSL
 import Glibc
 
-/// A BIO, OpenSSL's interface to a network. It reads and writes the ``TLSTraffic/Ports`` that are set as its data.
+/// A BIO, which is OpenSSL's interface to a network. It reads from and writes to the ``TLSTraffic/Ports`` that are set
+/// as its data.
 enum TLSBIO {
     private typealias Ports = TLSTraffic.Ports
 
-    /// Makes a BIO, owned by the caller; `nil` if there is no memory.
+    /// Makes a BIO, which the caller owns. Returns `nil` if memory is exhausted.
     static func make() -> OpaquePointer? {
         guard let method, let bio = BIO_new(method) else { return nil }
         BIO_set_init(bio, 1)
         return bio
     }
 
-    /// Returns the ports that a session uses at the moment.
+    /// Returns the ports that a session uses at present.
     static func ports(of session: OpaquePointer?) -> UnsafeMutablePointer<TLSTraffic.Ports>? {
         BIO_get_data(SSL_get_rbio(session))?.assumingMemoryBound(to: Ports.self)
     }
 
-    /// The BIO_METHOD. `nonisolated(unsafe)` is safe here: it is made once, and never changed or freed.
+    /// The BIO_METHOD. `nonisolated(unsafe)` is safe because it is made once, and never changed or freed.
     private nonisolated(unsafe) static let method: OpaquePointer? = {
         guard let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "memory"),
             BIO_meth_set_read(method, { bio, bytes, count in TLSBIO.read(bio, bytes, Int(count)) }) == 1,
@@ -46,7 +47,8 @@ enum TLSBIO {
         return CInt(taken)
     }
 
-    /// Takes all bytes or none. None is an error that ends the connection, because the buffer has room for one turn.
+    /// Takes all bytes or none. The buffer has enough space for one turn. If it hasn't, this is an error that ends the
+    /// connection.
     private static func write(_ bio: OpaquePointer?, _ bytes: UnsafePointer<CChar>?, _ count: Int) -> CInt {
         BIO_clear_flags(bio, retryFlags)
         guard let ports = BIO_get_data(bio)?.assumingMemoryBound(to: Ports.self), let bytes, count >= 0 else {

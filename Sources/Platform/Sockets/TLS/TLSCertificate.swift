@@ -3,25 +3,26 @@ import Glibc
 
 /// Information about a certificate, for operators.
 package struct TLSCertificate: Sendable, Equatable {
-    /// The subject's name, or the certificate's first host name: `CN=example.org`.
+    /// The subject's name, or the certificate's first host name, such as `CN=example.org`.
     package let subject: String
     /// The serial number in hexadecimal, as other tools show it.
     package let serial: String
-    /// Seconds since 1970.
+    /// The start of the validity, in seconds since 1970.
     package let validFrom: Int64
-    /// Seconds since 1970.
+    /// The end of the validity, in seconds since 1970.
     package let validUntil: Int64
-    /// The number of certificates sent to a client: the server's and the intermediate ones.
+    /// The number of certificates that a client receives: the server's and the intermediate ones.
     package let chainLength: Int
 
-    /// Returns the reason why clients refuse it at `now` (seconds since 1970); `nil` while it is valid.
+    /// Returns the reason why clients refuse the certificate at `now` (in seconds since 1970). Returns `nil` if it is
+    /// valid.
     package func refusal(at now: Int64) -> String? {
         if now < validFrom { return "the certificate is not valid yet" }
         if now > validUntil { return "the certificate has expired" }
         return nil
     }
 
-    /// - Returns: `nil` if its times can't be read.
+    /// - Returns: `nil` if the certificate's times can't be read.
     init?(_ certificate: OpaquePointer, chainLength: Int) {
         guard let from = Self.seconds(X509_get0_notBefore(certificate)),
             let until = Self.seconds(X509_get0_notAfter(certificate))

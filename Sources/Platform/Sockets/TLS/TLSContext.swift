@@ -2,24 +2,25 @@ import COpenSSL
 
 /// A server's certificate with its key, and the TLS settings.
 ///
-/// TLS 1.2 and 1.3; in 1.2 only ciphers with forward secrecy and authentication. No renegotiation, no compression, no
-/// early data. A client may resume with a ticket, which is sealed with keys of this context and not stored. Another
-/// context (after a reload, or of another daemon) can't read it, and the client makes a full handshake.
+/// The context uses TLS 1.2 and 1.3. With 1.2 it uses only ciphers with forward secrecy and authentication. It permits
+/// no renegotiation, no compression and no early data. A client may resume with a ticket. Tickets are encrypted with
+/// keys of this context and aren't stored. Another context (after a reload, or of another daemon) can't read them, so
+/// the client makes a full handshake.
 package final class TLSContext: @unchecked Sendable {
-    // Sendable is safe: the SSL_CTX isn't changed after `init`, its reference count is atomic, and SSL_new may be
-    // called from any thread.
+    // `@unchecked Sendable` is safe for three reasons: the SSL_CTX isn't changed after `init`, its reference count is
+    // atomic, and any thread may call SSL_new.
 
     let handle: OpaquePointer
     package let certificate: TLSCertificate
-    /// Warnings for the operator about a usable certificate.
+    /// Warnings for the operator. The certificate can be used nevertheless.
     package let warnings: [String]
 
-    /// Reads both PEM files. Blocks during that time.
+    /// Reads both PEM files. Blocks until they are read.
     ///
     /// - Parameters:
-    /// - certificateFile: The server's certificate, then the intermediate ones in order.
-    /// - keyFile: The unencrypted key. It may be the same file.
-    /// - Throws: ``TLSFileError`` if they can't be read, don't match or are too weak.
+    ///   - certificateFile: The server's certificate, followed by the intermediate ones in order.
+    ///   - keyFile: The unencrypted key. It may be the same file.
+    /// - Throws: ``TLSFileError`` if the files can't be read, don't match or are too weak.
     package init(certificateFile: String, keyFile: String) throws(TLSFileError) {
         let chain = try TLSFile(certificateFile)
         let key = try TLSFile(keyFile)
@@ -28,7 +29,7 @@ package final class TLSContext: @unchecked Sendable {
         guard let handle = SSL_CTX_new(TLS_server_method()) else {
             throw TLSFileError(path: certificateFile, reason: TLSErrorQueue.take())
         }
-        // From here on deinit frees the context. It doesn't run before all properties are set.
+        // From here on, `deinit` frees the context. Before all properties are set, `deinit` wouldn't run.
         do throws(TLSFileError) {
             try Self.configure(handle, for: certificateFile)
             certificate = try TLSPEM.useChain(of: chain, in: handle)
@@ -47,7 +48,7 @@ package final class TLSContext: @unchecked Sendable {
 
     private static func configure(_ context: OpaquePointer, for path: String) throws(TLSFileError) {
         SSL_CTX_set_options(context, CSSL_OP_NO_RENEGOTIATION | CSSL_OP_NO_COMPRESSION)
-        // An idle connection keeps no record buffers. They take 34 KB.
+        // With this mode, an idle connection has no record buffers, which would take 34 KB.
         CSSL_CTX_set_mode(context, Int(SSL_MODE_RELEASE_BUFFERS))
         TLSKeyUpdates.charge(in: context)
         CSSL_CTX_set_session_cache_mode(context, Int(SSL_SESS_CACHE_OFF))
@@ -62,8 +63,8 @@ package final class TLSContext: @unchecked Sendable {
         else { throw TLSFileError(path: path, reason: TLSErrorQueue.take()) }
     }
 
-    /// Selects `http/1.1` from a client's list (RFC 7301 §3.1: each name after its length). A client that offers only
-    /// other protocols gets an error.
+    /// Selects `http/1.1` from the client's list, in which each name follows its length (RFC 7301 §3.1). If a client
+    /// offers only other protocols, it gets an error.
     private static func select(
         _ selected: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, _ selectedLength: UnsafeMutablePointer<UInt8>?,
         from offered: UnsafePointer<UInt8>?, _ length: CUnsignedInt

@@ -1,19 +1,19 @@
 import COpenSSL
 import Glibc
 
-/// OpenSSL's errors, which it keeps in a queue per thread. An old error would be taken for one of the next call. The
-/// queue is therefore cleared before every call whose outcome depends on it, and read after each failure.
+/// OpenSSL's errors, which OpenSSL keeps in a queue for each thread. An old error would look like an error of the next
+/// call. The queue is therefore cleared before every call whose outcome depends on it, and read after each failure.
 enum TLSErrorQueue {
     /// Removes errors of earlier calls, including libpq's on the same thread.
     static func clear() {
         ERR_clear_error()
     }
 
-    /// The first error's code; 0 if there is none. A cause comes before its consequences.
+    /// The code of the first error, or 0 if there is none. The cause of an error comes before its consequences.
     static var first: UInt { ERR_peek_error() }
 
-    /// Removes all errors and returns their texts, separated by semicolons, such as `wrong version number`. Empty if
-    /// there are none.
+    /// Removes all errors and returns their texts, separated by semicolons, such as `wrong version number`. Returns an
+    /// empty text if there are no errors.
     static func take() -> String {
         var reasons: [String] = []
         while true {

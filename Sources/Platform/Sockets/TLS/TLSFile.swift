@@ -1,19 +1,20 @@
 import Glibc
 
-/// A small file, read as a whole.
+/// A small file that is read as a whole.
 struct TLSFile {
-    /// Far more than any chain of certificates needs. It also bounds the size of a handshake.
+    /// The maximum size in bytes. It is far more than any chain of certificates needs. It also bounds the size of a
+    /// handshake.
     static let maxBytes = 64 * 1024
 
     let path: String
     let bytes: [UInt8]
-    /// Whether users other than its owner and group may read or write it.
+    /// Whether users other than the file's owner and group may read or write it.
     let isOpenToOthers: Bool
 
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
     init(_ path: String) throws(TLSFileError) {
-        // Non-blocking, because opening a FIFO without a writer would block.
+        // The file is opened non-blocking, because opening a FIFO without a writer would block.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw TLSFileError(path: path, reason: Self.reason(errno)) }
         defer { close(descriptor) }

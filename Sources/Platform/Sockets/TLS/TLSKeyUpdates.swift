@@ -1,17 +1,17 @@
 import COpenSSL
 
-/// A limit for key updates that a peer may cause (RFC 8446 §4.6.3). An update is 27 bytes that no handler sees and no
-/// rate counts, but OpenSSL must derive keys and perhaps answer.
+/// A limit for key updates that a peer may cause (RFC 8446 §4.6.3). An update takes only 27 bytes, and neither the
+/// handler nor a rate counts it. But OpenSSL must derive keys, and perhaps answer.
 ///
-/// A session has a credit in bytes. Received bytes increase it, and updates reduce it. A peer therefore has some
-/// updates at once, and more for each megabyte that it sends. The standard requires none before about 2^24 records
-/// (§5.5).
+/// A session has a credit in bytes. Received bytes increase the credit, and updates reduce it. A peer can therefore
+/// cause some updates at once, and more for each megabyte that it sends. The standard requires no update before about
+/// 2^24 records (§5.5).
 enum TLSKeyUpdates {
     static let cost = 1 << 20
     static let maxCredit = 32 * cost
 
-    /// Charges updates in sessions of `context`. OpenSSL reports handshake steps this way, and nothing about other
-    /// records.
+    /// Makes updates in sessions of `context` reduce the credit. The callback is called for messages of the handshake,
+    /// which include updates, but not for other records.
     static func charge(in context: OpaquePointer) {
         SSL_CTX_set_info_callback(context) { session, _, _ in
             let state = SSL_get_state(session)

@@ -1,11 +1,11 @@
 import COpenSSL
 
-/// The answer when OpenSSL asks for a passphrase. Without an answer it would ask at the terminal.
+/// The answer when OpenSSL asks for a passphrase. Without an answer, OpenSSL would ask at the terminal.
 private let noPassphrase: CInt = -1
 
 /// Loads certificates and keys from PEM files into an `SSL_CTX`.
 enum TLSPEM {
-    /// Loads the server's certificate, which must be the first, and the intermediate ones.
+    /// Loads the server's certificate, which must be the first in the file, and the intermediate ones.
     static func useChain(of file: TLSFile, in context: OpaquePointer) throws(TLSFileError) -> TLSCertificate {
         let source = try memory(file)
         defer { BIO_free(source) }
@@ -24,7 +24,7 @@ enum TLSPEM {
             }
             count += 1
         }
-        // The last read finds no further certificate. Any other error means a damaged certificate.
+        // The last read normally finds no further certificate. Any other error means that a certificate is damaged.
         guard ERR_GET_REASON(TLSErrorQueue.first) == PEM_R_NO_START_LINE else {
             throw TLSFileError(path: file.path, reason: "certificate \(count + 1) in it: \(TLSErrorQueue.take())")
         }
@@ -35,7 +35,7 @@ enum TLSPEM {
         return certificate
     }
 
-    /// Loads the key. Call it after ``useChain(of:in:)``.
+    /// Loads the key. Call this after ``useChain(of:in:)``.
     static func useKey(
         of file: TLSFile, in context: OpaquePointer, certificateFile: String
     ) throws(TLSFileError) {
@@ -56,7 +56,8 @@ enum TLSPEM {
         }
     }
 
-    /// Returns the error for a file without anything readable: it contains nothing of that `kind`, or is damaged.
+    /// Returns the error for a file from which nothing could be read. The file contains nothing of that `kind`, or is
+    /// damaged.
     private static func failure(_ file: TLSFile, _ kind: String, else absence: String) -> TLSFileError {
         let reasons = TLSErrorQueue.take()
         let isThere = file.text.contains("\(kind)-----")
@@ -64,7 +65,7 @@ enum TLSPEM {
     }
 
     private static func memory(_ file: TLSFile) throws(TLSFileError) -> OpaquePointer {
-        // Copies the bytes, because the array's memory is valid only during the call.
+        // `BIO_write` copies the bytes. The array's own memory is valid only during the call.
         guard let source = BIO_new(BIO_s_mem()),
             file.bytes.isEmpty || BIO_write(source, file.bytes, CInt(file.bytes.count)) == file.bytes.count
         else { throw TLSFileError(path: file.path, reason: "out of memory") }

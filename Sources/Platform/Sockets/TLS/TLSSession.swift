@@ -1,45 +1,49 @@
 import COpenSSL
 import Glibc
 
-/// The TLS state of one connection: ciphertext in, plaintext out, and the reverse. It touches no socket.
+/// The TLS state of one connection. It decrypts received bytes and encrypts sent ones. It doesn't use the socket.
 ///
-/// Not `Sendable`: it belongs to its socket, and so to one loop at a time. Between two calls it contains at most one
+/// The class isn't `Sendable`: a session belongs to its socket, and therefore to one loop at a time. Between two calls
+/// it holds at most one incomplete record.
 /// incomplete record.
 final class TLSSession {
     /// The result of reading ciphertext.
     struct Input {
-        /// In the loop's buffer: valid until the next call for any session of the loop.
+        /// The decrypted bytes. They are in the loop's buffer, and valid until the next call for any session of the
+        /// loop.
         var plaintext: UnsafeMutableRawBufferPointer
-        /// The handshake was completed by this input.
+        /// Whether this input has completed the handshake.
         var isNewlySecure = false
-        /// The peer sent close_notify and will send nothing else (RFC 8446 §6.1).
+        /// Whether the peer has sent close_notify, after which it sends nothing more (RFC 8446 §6.1).
         var hasEnded = false
-        /// The error. OpenSSL has written an alert to the output.
+        /// The error, or `nil`. In case of an error, OpenSSL has written an alert to the output.
         var failure: (cause: TLSHandshakeFailure, reason: String)?
     }
 
     private static let maxHandshakeBytes = 32 * 1024
-    /// The amount of unsent ciphertext beyond which no more is made.
+    /// The maximum number of unsent ciphertext bytes at which more bytes are encrypted.
     private static let sealedAhead = TLSTraffic.recordBytes
     private static let recordsPerSend = 3
-    /// Beyond it, a peer causes answers (alerts, key updates) without reading them.
+    /// The maximum number of unsent bytes. If it is exceeded, the peer causes answers (alerts, key updates) without
+    /// reading them.
     static let maxUnsentBytes = 256 * 1024
 
     private let ssl: OpaquePointer
     private let bio: OpaquePointer
-    /// `nil` in a client's session, where the server's bytes answer ours.
+    /// The check of the client's first bytes. `nil` in a client's session, where the server's bytes are answers.
     private var inspector: ClientHelloInspector?
     private var handshakeBytes = 0
     private var hasSentCloseNotify = false
     private(set) var isSecure = false
-    /// See ``TLSKeyUpdates``. 32 bits fill a gap between the fields.
+    /// The credit for key updates, see ``TLSKeyUpdates``. The type has 32 bits, because it fills a gap between the
+    /// fields.
     private var keyUpdateCredit = Int32(TLSKeyUpdates.maxCredit)
     /// Ciphertext that the kernel has not taken yet.
     private(set) var unsent: [UInt8] = []
 
-    /// Makes the server's session of a connection.
+    /// Makes the session of a server's connection.
     ///
-    /// - Returns: `nil` if there is no memory.
+    /// - Returns: `nil` if memory is exhausted.
     convenience init?(_ context: TLSContext) {
         guard let ssl = SSL_new(context.handle) else {
             TLSErrorQueue.clear()
@@ -49,9 +53,9 @@ final class TLSSession {
         self.init(ssl, inspector: ClientHelloInspector())
     }
 
-    /// Makes the client's session of a connection to `host`, for which the certificate must be valid.
+    /// Makes the session of a client's connection to `host`. The server's certificate must be valid for `host`.
     ///
-    /// - Returns: `nil` if there is no memory, or `host` is invalid.
+    /// - Returns: `nil` if memory is exhausted or `host` is invalid.
     convenience init?(_ context: TLSClientContext, to host: String) {
         guard let ssl = context.makeSession(to: host) else {
             TLSErrorQueue.clear()
@@ -66,7 +70,7 @@ final class TLSSession {
             TLSErrorQueue.clear()
             return nil
         }
-        // The session owns the BIO. It uses the same BIO in both directions, and takes one reference.
+        // The session owns the BIO. It uses the same BIO for both directions, and takes only one reference.
         SSL_set_bio(ssl, bio, bio)
         self.ssl = ssl
         self.bio = bio
@@ -80,9 +84,9 @@ final class TLSSession {
     /// Whether the peer's close_notify has been received.
     var peerHasEnded: Bool { SSL_get_shutdown(ssl) & SSL_RECEIVED_SHUTDOWN != 0 }
 
-    // MARK: In
+    // MARK: Received bytes
 
-    /// Reads all of `ciphertext`. Answers of OpenSSL are added to ``unsent``.
+    /// Decrypts all of `ciphertext`. Answers of OpenSSL are added to ``unsent``.
     func open(_ ciphertext: UnsafeRawBufferPointer, with traffic: TLSTraffic) -> Input {
         var input = Input(plaintext: UnsafeMutableRawBufferPointer(start: nil, count: 0))
         if !isSecure {
@@ -122,7 +126,7 @@ final class TLSSession {
         return false
     }
 
-    /// The reason why the peer's certificate was refused, if that was the error.
+    /// The reason why the peer's certificate was refused, or `nil` if the error has another reason.
     private var certificateRefusal: String? {
         let result = SSL_get_verify_result(ssl)
         guard result != X509_V_OK, let text = X509_verify_cert_error_string(result) else { return nil }
@@ -147,13 +151,13 @@ final class TLSSession {
         }
     }
 
-    // MARK: Out
+    // MARK: Sent bytes
 
-    /// Encrypts the bytes of `queue` that can be sent soon, into ``TLSTraffic/output``. It must be sent after
+    /// Encrypts those bytes of `queue` that can be sent soon, into ``TLSTraffic/output``. The output must be sent after
     /// ``unsent``.
     ///
-    /// - Parameter isLast: Whether close_notify follows when the queue is empty.
-    /// - Returns: `false` if the session is broken.
+    /// - Parameter isLast: Whether close_notify is sent when the queue is empty.
+    /// - Returns: `false` if the session has failed.
     func seal(
         _ queue: inout SendQueue, isLast: Bool, with traffic: TLSTraffic, _ vectors: UnsafeMutableBufferPointer<iovec>
     )
@@ -165,7 +169,8 @@ final class TLSSession {
         var records = 0
         while !queue.isEmpty, records < Self.recordsPerSend, unsent.count <= Self.sealedAhead {
             let plaintext = Self.nextRecord(of: queue, in: traffic.record, vectors)
-            // The BIO takes everything at once, and there is no renegotiation: SSL_write writes everything or fails.
+            // The BIO takes all bytes at once, and TLS doesn't renegotiate. So SSL_write either writes all bytes or
+            // fails.
             guard SSL_write(ssl, plaintext.baseAddress, CInt(plaintext.count)) == plaintext.count else {
                 TLSErrorQueue.clear()
                 return false
@@ -175,16 +180,17 @@ final class TLSSession {
         }
         if isLast, queue.isEmpty, !hasSentCloseNotify {
             hasSentCloseNotify = true
-            // 0 means that our close_notify is sent and the peer's isn't received, which we don't wait for.
+            // 0 means that close_notify was sent but the peer's close_notify hasn't arrived. This side doesn't wait for
+            // it.
             if SSL_shutdown(ssl) < 0 { TLSErrorQueue.clear() }
         }
         return true
     }
 
-    /// Whether close_notify must be sent after ``StreamSocket/finish(sending:)`` when the queue is empty.
+    /// Whether close_notify must still be sent when the queue is empty, after ``StreamSocket/finish(sending:)``.
     var owesCloseNotify: Bool { isSecure && !hasSentCloseNotify }
 
-    /// Returns the next bytes, at most one record. They are copied to `buffer` unless they are in one piece.
+    /// Returns the next bytes, at most one record. If they are in several pieces, they are copied to `buffer`.
     private static func nextRecord(
         of queue: SendQueue, in buffer: UnsafeMutableRawBufferPointer, _ vectors: UnsafeMutableBufferPointer<iovec>
     ) -> UnsafeRawBufferPointer {
@@ -202,7 +208,7 @@ final class TLSSession {
         return UnsafeRawBufferPointer(rebasing: buffer[..<length])
     }
 
-    /// Removes the `count` bytes that the kernel took of ``unsent`` and `output`, and keeps the rest.
+    /// Removes the first `count` bytes of ``unsent`` and `output`, which the kernel took, and keeps the rest.
     func sent(_ count: Int, of output: UnsafeRawBufferPointer) {
         if count >= unsent.count {
             let rest = output[(count - unsent.count)...]

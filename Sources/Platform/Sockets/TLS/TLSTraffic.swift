@@ -1,24 +1,24 @@
-/// The buffers between sockets and TLS sessions. A loop needs one set: input is used before the next socket's turn, and
-/// each session keeps its own unsent output.
+/// The buffers between sockets and TLS sessions. A loop needs only one set, because input is used before the next
+/// socket's turn, and each session keeps its own unsent output.
 ///
-/// OpenSSL reads ciphertext from ``input``, where the loop's `recv` put it, and writes to ``output``. OpenSSL makes no
-/// system call and no copy, and can't cause SIGPIPE.
+/// The loop's `recv` puts ciphertext into ``input``. OpenSSL reads it there, and writes to ``output``. OpenSSL
+/// therefore makes no system call and no copy, and can't cause SIGPIPE.
 final class TLSTraffic {
-    /// The maximum content of a record (RFC 8446 §5.1).
+    /// The maximum content of a record in bytes (RFC 8446 §5.1).
     static let recordBytes = 16 * 1024
-    /// Room for three full records, a handshake with the longest chain of certificates, or all answers to a full
-    /// receive buffer.
+    /// The size of the output. It has space for three full records, for a handshake with the longest chain of
+    /// certificates, or for all answers to a full receive buffer.
     private static let outputBytes = 160 * 1024
 
-    /// The memory that OpenSSL reads and writes. Allocated separately, because C code keeps its address.
+    /// The memory that OpenSSL reads and writes. It is allocated separately, because C code keeps its address.
     struct Ports {
         var input = UnsafeRawBufferPointer(start: nil, count: 0)
         var output = UnsafeMutableRawBufferPointer(start: nil, count: 0)
         var written = 0
-        /// The credit of the current session, see ``TLSKeyUpdates``.
+        /// The credit of the present session, see ``TLSKeyUpdates``.
         var keyUpdateCredit = 0
 
-        /// Charges a key update. Without credit, reading stops.
+        /// Reduces the credit for a key update. If no credit is left, reading stops.
         mutating func payKeyUpdate() {
             keyUpdateCredit -= TLSKeyUpdates.cost
             if keyUpdateCredit < 0 { input = UnsafeRawBufferPointer(start: nil, count: 0) }
@@ -26,7 +26,7 @@ final class TLSTraffic {
     }
 
     let ports: UnsafeMutablePointer<Ports>
-    /// Room for a full receive buffer and an incomplete record before it.
+    /// Memory with space for a full receive buffer and an incomplete record before it.
     let plaintext: UnsafeMutableRawBufferPointer
     /// A buffer in which the pieces of a record are joined.
     let record = UnsafeMutableRawBufferPointer.allocate(byteCount: recordBytes, alignment: 16)

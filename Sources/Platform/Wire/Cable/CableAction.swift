@@ -1,14 +1,15 @@
-/// An action that a client requests of its subscription: the object in the `data` of its message.
+/// An action of a subscription that a client requests: the object in the `data` of its message.
 package struct CableAction: Sendable, Equatable {
-    /// Rails uses this name if there is none.
+    /// The name of an action without a name, as in Rails.
     private static let defaultName = "receive"
 
     /// The action's name in UTF-8.
     package let name: [UInt8]
-    /// The whole object, including the name.
+    /// The whole object, with the name.
     package let members: JSONObject
 
-    /// - Parameter data: The bytes of a string. `nil` if it contains no object, or its `action` isn't a string.
+    /// - Parameter data: The content of a JSON string. The result is `nil` if it isn't an object, or if its `action`
+    ///   isn't a string.
     package init?(_ data: [UInt8]) {
         guard let members = JSONObject(data) else { return nil }
         switch members["action"] {

@@ -8,16 +8,17 @@
 package enum CableCommand: Sendable, Equatable {
     case subscribe(CableIdentifier)
     case unsubscribe(CableIdentifier)
-    /// The string that should contain an object, unescaped; `nil` if it isn't a string.
+    /// A message for a subscription. `data` is the content of a JSON string, which should be an object. It is `nil` if
+    /// it isn't a string.
     case message(CableIdentifier, data: [UInt8]?)
-    /// Extended protocol: `subscribe` with a history or with presence.
+    /// Extended protocol: a subscription with a history or with presence.
     case resume(CableIdentifier, CableResumption)
-    /// Extended protocol: replay missed messages. `nil` if the history can't be read.
+    /// Extended protocol: a request for missed messages. `nil` if the history can't be read.
     case history(CableIdentifier, CableHistory?)
-    /// Extended protocol.
+    /// Extended protocol: a request about presence.
     case presence(CableIdentifier, CablePresenceRequest)
 
-    /// Whether it is the answer to a ping. Extended protocol; without effect.
+    /// Whether the message is the answer to a ping. The extended protocol has such answers. They have no effect.
     package static func isPong(_ message: UnsafeRawBufferPointer) -> Bool {
         JSONObject(message)?.string("command") == Array("pong".utf8)
     }
@@ -49,7 +50,7 @@ package enum CableCommand: Sendable, Equatable {
         return CableHistory(json)
     }
 
-    /// `nil` if the client wants only new messages.
+    /// Returns `nil` if the request has neither a history nor presence.
     private static func resumption(_ object: JSONObject) -> CableResumption? {
         let history = history(object)
         let joins = if case .nested? = object["presence"] { true } else { false }
@@ -84,11 +85,11 @@ package enum CableCommand: Sendable, Equatable {
 
 /// The reason why a client's message is ignored. The connection stays open.
 package enum CableFault: String, Error, Sendable, CaseIterable {
-    /// Not JSON, or not an object.
+    /// The message isn't JSON, or isn't an object.
     case noObject = "no_object"
     case unknownCommand = "unknown_command"
-    /// No identifier string, or one without an object.
+    /// The message has no string `identifier`, or the string doesn't contain an object.
     case noIdentifier = "no_identifier"
-    /// There is no subscription with this identifier.
+    /// The connection has no subscription with this identifier.
     case notSubscribed = "not_subscribed"
 }

@@ -1,7 +1,7 @@
 /// The position of a message in a stored stream: AnyCable's extended protocol.
 package struct CablePosition: Sendable, Hashable {
     package let stream: String
-    /// Changes whenever the offsets of a stream start again.
+    /// A text that changes whenever the offsets of the stream start again.
     package let epoch: String
     package let offset: Int
 
@@ -15,9 +15,10 @@ package struct CablePosition: Sendable, Hashable {
 /// The messages that a client of the extended protocol has missed:
 /// `{"since":1795320000,"streams":{"a":{"offset":12,"epoch":"b"}}}`.
 package struct CableHistory: Sendable, Hashable {
-    /// The time for streams without a position, in seconds since 1970 (years of four digits). `nil`: from now on.
+    /// The time from which to send messages of streams without a position, in seconds since 1970. The year has four
+    /// digits. `nil` means from now on.
     package let since: Int?
-    /// The last received message of the other streams.
+    /// The positions of the last received messages, for all streams that have one.
     package let positions: [CablePosition]
 
     package init(since: Int?, positions: [CablePosition] = []) {
@@ -25,7 +26,7 @@ package struct CableHistory: Sendable, Hashable {
         self.positions = positions
     }
 
-    /// - Parameter json: An object. `nil` if it isn't one, or a member is invalid.
+    /// - Parameter json: The text of an object. The result is `nil` if it isn't one, or if a member is invalid.
     package init?(_ json: [UInt8]) {
         guard let object = JSONObject(json) else { return nil }
         switch object["since"] {
@@ -36,7 +37,7 @@ package struct CableHistory: Sendable, Hashable {
                 return nil
             }
             since = Int(seconds)
-        // Clients write `false` for never.
+        // Clients write `false` if they want no messages from before.
         case .boolean(false)?: since = nil
         case .string?, .boolean?, .nested?: return nil
         }
@@ -49,7 +50,7 @@ package struct CableHistory: Sendable, Hashable {
         }
     }
 
-    /// More streams than a channel stores for one client.
+    /// The maximum number of positions. A channel stores fewer streams for one client.
     private static let maxPositions = 10_000
 
     private static func positions(_ streams: JSONObject) -> [CablePosition]? {
@@ -71,11 +72,11 @@ package struct CableHistory: Sendable, Hashable {
 
 /// The start of a subscription of the extended protocol.
 package struct CableResumption: Sendable, Hashable {
-    /// `nil`: only new messages.
+    /// The missed messages, or `nil` if the client wants only new messages.
     package let history: CableHistory?
-    /// Whether it wants to know who enters and leaves.
+    /// Whether the client wants to be notified when subscribers enter and leave.
     package let joins: Bool
-    /// Whether it existed before the connection was lost. It isn't confirmed again.
+    /// Whether the subscription existed before the connection was lost. Such a subscription isn't confirmed again.
     package let isRestored: Bool
 
     package init(history: CableHistory?, joins: Bool = false, isRestored: Bool = false) {
@@ -87,9 +88,9 @@ package struct CableResumption: Sendable, Hashable {
 
 /// A request of an extended subscription about presence.
 package enum CablePresenceRequest: String, Sendable, CaseIterable {
-    /// Notify me when others enter or leave.
+    /// Notify the client when other subscribers enter or leave.
     case join
     case leave
-    /// List the present subscribers.
+    /// Send a list of the present subscribers.
     case presence
 }

@@ -1,7 +1,8 @@
-/// The name of an Action Cable subscription: a client's own string, which contains an object with `channel` and the
-/// channel's parameters.
+/// The name of an Action Cable subscription. It is a string that the client makes. The string contains an object with
+/// `channel` and the channel's parameters.
 ///
-/// The server compares its bytes and never rewrites it, because clients compare it with what they sent.
+/// The server compares the bytes of the string and never rewrites them, because clients compare the string with the one
+/// that they sent.
 package struct CableIdentifier: Sendable, Hashable {
     package static let maximumBytes = 1024
 
@@ -18,7 +19,7 @@ package struct CableIdentifier: Sendable, Hashable {
 
     package var isTooLong: Bool { bytes.count > Self.maximumBytes }
 
-    /// The object in the string; `nil` if there is none.
+    /// The object in the string, or `nil` if there is none.
     package var parameters: CableParameters? {
         JSONObject(bytes).map { CableParameters($0) }
     }
@@ -32,10 +33,10 @@ package struct CableParameters: Sendable, Equatable {
         self.object = object
     }
 
-    /// The channel's name; `nil` if it isn't a string.
+    /// The channel's name, or `nil` if it isn't a string.
     package var channel: [UInt8]? { object.string("channel") }
 
-    /// Returns the text of a string or number parameter; `nil` for other types.
+    /// Returns the text of a parameter that is a string or a number. Returns `nil` for other types.
     package func text(_ name: StaticString) -> String? {
         switch object[name] {
         case .string(let bytes)?, .number(let bytes)?: String(decoding: bytes, as: UTF8.self)
@@ -43,7 +44,7 @@ package struct CableParameters: Sendable, Equatable {
         }
     }
 
-    /// Whether the parameter exists, whatever its type.
+    /// Whether the parameter exists, with any type.
     package func has(_ name: StaticString) -> Bool {
         switch object[name] {
         case nil, .null?: false

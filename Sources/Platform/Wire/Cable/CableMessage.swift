@@ -1,20 +1,20 @@
-/// A message of an Action Cable server: an object without white space, its members in the order that clients expect.
+/// A message of an Action Cable server: an object without white space. Its members have the order that clients expect.
 package enum CableMessage: Sendable, Equatable {
     case welcome
-    /// Seconds since 1970.
+    /// A ping with the time in seconds since 1970.
     case ping(Int)
     case confirmation(CableIdentifier)
     case rejection(CableIdentifier)
     case message(CableIdentifier, CableContent)
-    /// Extended protocol: a welcome with the session's name, and the restored subscriptions.
+    /// Extended protocol: a welcome with the session's name and the subscriptions that were restored.
     case session(String, restored: [CableIdentifier])
     /// Extended protocol: a message of a stored stream.
     case kept(CableIdentifier, CableContent, CablePosition)
-    /// Extended protocol: missed messages were replayed.
+    /// Extended protocol: the missed messages were sent.
     case historyConfirmation(CableIdentifier)
     /// Extended protocol: missed messages aren't available.
     case historyRejection(CableIdentifier)
-    /// Extended protocol: the present subscribers.
+    /// Extended protocol: the subscribers that are present.
     case presence(CableIdentifier, CablePresence)
     case disconnect(CableDisconnect)
 
@@ -85,12 +85,12 @@ package enum CableMessage: Sendable, Equatable {
     }
 }
 
-/// The content of a message to a subscription: an object with `type` and `data`. It is encoded once for all
-/// identifiers.
+/// The content of a message to a subscription: an object with `type` and `data`. The content is encoded only once for
+/// all identifiers.
 package struct CableContent: Sendable, Hashable {
     package static let emptyObject = Array("{}".utf8)
 
-    /// The whole object.
+    /// The text of the whole object.
     package let json: [UInt8]
 
     /// - Parameter data: A JSON text.
@@ -124,7 +124,7 @@ package enum CableDisconnect: String, Sendable, CaseIterable {
     case tokenExpired = "token_expired"
     case invalidRequest = "invalid_request"
     case serverRestart = "server_restart"
-    /// Closed by an operator, or because the device was erased.
+    /// An operator closed the connection, or the device was erased.
     case remote
 
     package var mayReconnect: Bool { self == .serverRestart }

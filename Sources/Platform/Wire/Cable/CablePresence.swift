@@ -1,4 +1,4 @@
-/// The present subscribers, as the extended protocol reports them.
+/// The present subscribers, in the form that the extended protocol uses.
 package enum CablePresence: Sendable, Hashable {
     case join(String)
     case leave(String)

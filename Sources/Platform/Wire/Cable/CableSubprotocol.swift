@@ -10,9 +10,10 @@
 /// ```
 package enum CableSubprotocol: Sendable, Hashable {
     case json
-    /// AnyCable's protocol: a client that reconnects receives the messages it missed.
+    /// AnyCable's protocol. A client that reconnects receives the messages that it missed.
     case extended
-    /// Rails' JavaScript offers it last, and doesn't reconnect if a server selects it.
+    /// The subprotocol that Rails' JavaScript client offers last. If a server selects it, that client doesn't
+    /// reconnect.
     case unsupported
     case none
 
@@ -25,7 +26,7 @@ package enum CableSubprotocol: Sendable, Hashable {
         self = best < Self.known.endIndex ? Self.known[best] : .none
     }
 
-    /// In order of preference.
+    /// The known subprotocols, in the order of preference.
     private static let known = [CableSubprotocol.extended, .json, .unsupported]
 
     /// The value of `Sec-WebSocket-Protocol` (RFC 6455 §4.2.2).

@@ -1,11 +1,11 @@
 /// An event of an event stream (WHATWG HTML §9.2, Server-sent events).
 package struct ServerSentEvent: Sendable, Hashable {
-    /// The value that a client sends as `Last-Event-ID` when it reconnects. In a parsed event: the last id of the
-    /// stream.
+    /// The event's id. A client sends it as `Last-Event-ID` when it reconnects. In a parsed event, this is the last id
+    /// of the stream.
     package var id: String?
-    /// The event's type. Without one, clients use `message`.
+    /// The event's type. If it is missing, clients use `message`.
     package var event: String?
-    /// May have several lines.
+    /// The event's data, which may have several lines.
     package var data: String
 
     package init(id: String? = nil, event: String? = nil, data: String) {
@@ -14,8 +14,8 @@ package struct ServerSentEvent: Sendable, Hashable {
         self.data = data
     }
 
-    /// Appends the event: one `data:` field per line, and the empty line at the end. Line ends and NUL in `id` and
-    /// `event` become spaces.
+    /// Appends the event, with one `data:` field for each line, and the empty line at the end. Line ends and NUL in
+    /// `id` and `event` become spaces.
     package func encode(into buffer: inout [UInt8]) {
         if let id { Self.append("id: ", oneLine: id, to: &buffer) }
         if let event { Self.append("event: ", oneLine: event, to: &buffer) }
@@ -23,7 +23,7 @@ package struct ServerSentEvent: Sendable, Hashable {
         buffer.append(ASCII.lineFeed)
     }
 
-    /// Appends a comment, which clients ignore. It keeps a quiet stream alive.
+    /// Appends a comment, which clients ignore. A comment keeps a stream without events alive.
     package static func comment(_ text: String, into buffer: inout [UInt8]) {
         append(": ", lines: text, to: &buffer)
         buffer.append(ASCII.lineFeed)
@@ -38,8 +38,8 @@ package struct ServerSentEvent: Sendable, Hashable {
         buffer.append(ASCII.lineFeed)
     }
 
-    /// Lines of a stream end with CR, LF or both. All three split the value here, so that no part of `value` can begin
-    /// a field.
+    /// Appends a field for each line of `value`. Lines of a stream end with CR, LF or both. All three split `value`
+    /// here, so that no part of it can begin a new field.
     private static func append(_ name: StaticString, lines value: String, to buffer: inout [UInt8]) {
         buffer.append(contentsOf: UnsafeRawBufferPointer(name))
         var previous: UInt8 = 0

@@ -1,6 +1,7 @@
-/// Parses an event stream, however the bytes are split (WHATWG HTML §9.2.6). Lines end with CR, LF or both.
+/// Parses an event stream, whose bytes may be split anywhere (WHATWG HTML §9.2.6). Lines end with CR, LF or both.
 package struct ServerSentEventParser: Sendable {
-    /// The maximum size of an event with all its lines. A comment or an unknown field counts until its line ends.
+    /// The maximum number of bytes of an event with all its lines. A comment or an unknown field counts until its line
+    /// ends.
     private let maxEventBytes: Int
     private var line: [UInt8] = []
     private var endedWithCarriageReturn = false
@@ -8,14 +9,14 @@ package struct ServerSentEventParser: Sendable {
     private var event: String?
     private var data: [String] = []
     private var eventBytes = 0
-    /// The last received id, to be sent as `Last-Event-ID` when the stream is requested again.
+    /// The last received id. A client sends it as `Last-Event-ID` when it requests the stream again.
     package private(set) var lastEventID: String?
 
     package init(maxEventBytes: Int = 64 * 1024) {
         self.maxEventBytes = maxEventBytes
     }
 
-    /// An event longer than the limit.
+    /// The error for an event that is longer than the limit.
     package struct TooLong: Error, Hashable {}
 
     /// Parses all of `bytes` and returns the completed events in order.
@@ -37,7 +38,7 @@ package struct ServerSentEventParser: Sendable {
         return events
     }
 
-    /// Returns the event that this line completes: an empty line after data.
+    /// Takes a line. If it is an empty line after data, returns the event that it completes.
     private mutating func takeLine() -> ServerSentEvent? {
         let count = line.count
         if isFirstLine, line.starts(with: [0xEF, 0xBB, 0xBF]) { line.removeFirst(3) }
@@ -47,12 +48,13 @@ package struct ServerSentEventParser: Sendable {
         let colon = line.firstIndex(of: UInt8(ascii: ":")) ?? line.endIndex
         var value = line[colon...].dropFirst()
         if value.first == ASCII.space { value.removeFirst() }
-        // A server may send comments for ever to keep the connection alive.
+        // Comments and unknown fields don't count, because a server may send comments without end to keep the
+        // connection alive.
         if !takeField(line[..<colon], value) { eventBytes -= count }
         return nil
     }
 
-    /// Returns whether it is a field of the event.
+    /// Takes a field. Returns whether it is a field of the event.
     private mutating func takeField(_ name: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) -> Bool {
         let text = String(decoding: value, as: UTF8.self)
         if name.elementsEqual("data".utf8) {

@@ -1,11 +1,12 @@
-/// The content of an HTML form: `name=value` between ampersands, `+` for a space, escapes (WHATWG URL §5.1).
+/// The content of an HTML form (WHATWG URL §5.1): `name=value` pairs between ampersands. A `+` means a space, and other
+/// characters may be escaped.
 package struct FormText: Sendable {
     private let fields: [(name: String, value: String)]
 
-    /// The maximum number of fields. The server's own forms have a few.
+    /// The maximum number of fields. The server's own forms have only a few.
     private static let limit = 64
 
-    /// `nil` if an escape is invalid, or the decoded text isn't UTF-8.
+    /// Decodes a body. Returns `nil` if an escape is invalid or the decoded text isn't UTF-8.
     package init?(_ body: [UInt8]) {
         var fields: [(name: String, value: String)] = []
         let isRight = body.withUnsafeBytes { bytes in

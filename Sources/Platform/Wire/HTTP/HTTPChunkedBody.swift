@@ -1,4 +1,5 @@
-/// Parses a chunked body (RFC 9112 §7.1). It buffers nothing: data is passed on in place, and the rest is a state.
+/// Parses a chunked body (RFC 9112 §7.1). The parser has no buffer: data is returned in place, and only the state is
+/// kept.
 ///
 /// ```
 ///     5;name=value CR LF      sizeLine → sizeEnd
@@ -20,12 +21,13 @@ struct HTTPChunkedBody {
     }
 
     private var state = State.sizeLine
-    /// The number of bytes of the current line, without its CRLF.
+    /// The number of bytes of the current line until now, without its CRLF.
     private var lineBytes = 0
     private var digits = 0
     private var isInExtension = false
     private var extensionBytes = 0
-    /// The size of the current chunk while it is read; then its remaining bytes.
+    /// The size of the current chunk while the size is being read. Afterwards, the number of remaining bytes of the
+    /// chunk.
     private var remaining = 0
     private var bodyBytes = 0
     private var trailerBytes = 0
@@ -97,8 +99,8 @@ struct HTTPChunkedBody {
         isInExtension = false
     }
 
-    /// Trailer fields must be valid fields (RFC 9112 §7.1.2). The server uses none of them and drops all (§7.1.2
-    /// permits it), including those that would change the framing (RFC 9110 §6.5.1).
+    /// Checks a byte of the trailer section. Trailer fields must be valid (RFC 9112 §7.1.2). The server drops all of
+    /// them, as §7.1.2 permits, including those that would change the framing (RFC 9110 §6.5.1).
     private mutating func takeTrailer(_ byte: UInt8, limits: HTTPLimits) throws(HTTPParseError) {
         trailerBytes += 1
         guard trailerBytes <= limits.headBytes else { throw .headTooLarge }

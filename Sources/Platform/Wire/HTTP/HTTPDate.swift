@@ -1,10 +1,10 @@
-/// The date of a message: IMF-fixdate, `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
+/// The date of a message as an IMF-fixdate, such as `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
 package enum HTTPDate {
     private static let daysOfWeek: StaticString = "ThuFriSatSunMonTueWed"
     private static let months: StaticString = "JanFebMarAprMayJunJulAugSepOctNovDec"
 
-    /// Returns 29 bytes for a time in seconds since 1970, UTC. Times outside the years 1970 to 9999 become the nearest
-    /// inside: the format has four digits for the year.
+    /// Returns 29 bytes for a time in seconds since 1970, in UTC. The format has four digits for the year, so a time
+    /// outside of the years 1970 to 9999 becomes the nearest time within them.
     package static func format(epochSeconds: Int64) -> [UInt8] {
         let seconds = Int(min(max(epochSeconds, 0), 253_402_300_799))
         let days = seconds / 86_400
@@ -29,8 +29,8 @@ package enum HTTPDate {
         return text
     }
 
-    /// Returns the proleptic Gregorian date, computed with years that begin in March. The leap day is then the last of
-    /// the year, and all eras of 400 years are alike.
+    /// Returns a day's date in the proleptic Gregorian calendar. The computation uses years that begin in March. The
+    /// leap day is then the last day of a year, and all eras of 400 years are alike.
     private static func civil(daysSince1970 days: Int) -> (year: Int, month: Int, day: Int) {
         let shifted = days + 719_468
         let era = shifted / 146_097

@@ -1,12 +1,12 @@
 /// The framing of a request's body (RFC 9112 §6.3).
 package enum HTTPBodyFraming: Sendable, Hashable {
     case none
-    /// Bytes, at least one.
+    /// A body of this number of bytes, at least one.
     case length(Int)
     case chunked
 }
 
-/// The header fields that concern the message itself, gathered while the head is parsed.
+/// The header fields that determine the framing and the connection. They are gathered while the head is parsed.
 struct HTTPFraming {
     private var contentLength: Int?
     private var transferEncodingLines = 0
@@ -28,7 +28,7 @@ struct HTTPFraming {
             guard HTTPAuthority.isValid(bytes.part(value)) else { throw .hostInvalid }
             host = line.value
         case 6 where name.equalsIgnoringCase("Expect"):
-            // RFC 9110 §10.1.1: an expectation of 100-continue in HTTP/1.0 is ignored.
+            // An expectation of 100-continue in HTTP/1.0 is valid, but is ignored later (RFC 9110 §10.1.1).
             guard bytes.part(value).equalsIgnoringCase("100-continue") else { throw .expectationUnknown }
             expectsContinue = version == .http11
         case 10 where name.equalsIgnoringCase("Connection"):
@@ -37,7 +37,8 @@ struct HTTPFraming {
                 if option.equalsIgnoringCase("keep-alive") { asksToKeepAlive = true }
             }
         case 14 where name.equalsIgnoringCase("Content-Length"):
-            // RFC 9110 §8.6 permits refusing repeated equal lengths. A list of lengths isn't a number.
+            // A server may refuse a repeated length, even if the values are equal (RFC 9110 §8.6). A list of lengths
+            // isn't a number.
             guard contentLength == nil else { throw .repeatedContentLength }
             contentLength = try Self.length(bytes.part(value))
         case 17 where name.equalsIgnoringCase("Transfer-Encoding"):
@@ -63,17 +64,17 @@ struct HTTPFraming {
         return .length(contentLength)
     }
 
-    /// RFC 9110 §10.1.1: without a body the client waits for nothing.
+    /// Whether the client waits for `100 Continue`. Without a body it doesn't wait (RFC 9110 §10.1.1).
     func expectsContinue(before body: HTTPBodyFraming) -> Bool {
         expectsContinue && body != .none
     }
 
-    /// RFC 9112 §9.3.
+    /// Whether the connection may be used again after the response (RFC 9112 §9.3).
     func isKeepAlive(version: HTTPVersion) -> Bool {
         !asksToClose && (version == .http11 || asksToKeepAlive)
     }
 
-    /// `1*DIGIT` that fits into `Int`.
+    /// Parses a length: `1*DIGIT` with a value that fits into `Int`.
     private static func length(_ digits: UnsafeRawBufferPointer) throws(HTTPParseError) -> Int {
         guard !digits.isEmpty else { throw .badContentLength }
         var length = 0

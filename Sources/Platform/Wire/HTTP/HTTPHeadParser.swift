@@ -1,16 +1,16 @@
-/// A partial request head. It is parsed line by line, each as soon as it is complete. Invalid bytes are therefore
-/// refused at once instead of after a timeout, and every split of the bytes gives the same result. Each byte is scanned
-/// once for line ends and once for its content, however many calls bring it.
+/// The head of a request that hasn't arrived completely. Each line is parsed as soon as it is complete. Invalid bytes
+/// are therefore refused at once instead of after a timeout. The result doesn't depend on where the bytes are split.
+/// Each byte is scanned only twice, once for line ends and once for its content.
 struct HTTPHeadParser {
     private var requestLine: HTTPRequestLine?
     private var fields: [HTTPFieldLine] = []
     private var framing = HTTPFraming()
-    /// The beginning of the current line, and the position up to which its end was searched.
+    /// The beginning of the current line, and the position up to which the line's end was searched.
     private var lineStart = 0
     private var scanned = 0
 
-    /// Continues in `bytes`: the head's bytes so far, with possibly more behind them. The bytes of the last call must
-    /// be their prefix. Returns the head's length after its last line.
+    /// Continues with `bytes`: all bytes of the head until now, and possibly more. They must begin with the bytes of
+    /// the last call. Returns the length of the head after its last line was parsed.
     mutating func advance(
         over bytes: UnsafeRawBufferPointer, limits: HTTPLimits
     ) throws(HTTPParseError) -> Int? {
@@ -18,7 +18,7 @@ struct HTTPHeadParser {
         while let line = try nextLine(of: bytes, limits: limits) {
             guard let version = requestLine?.version else {
                 requestLine = try HTTPRequestLine(bytes, in: line, limits: limits)
-                // Clients send about ten fields. Growing step by step would allocate five times.
+                // Clients send about ten fields. Without this reservation, the growing array would allocate five times.
                 fields.reserveCapacity(min(limits.fields, 16))
                 continue
             }
@@ -31,7 +31,7 @@ struct HTTPHeadParser {
         return nil
     }
 
-    /// Returns the head after `advance` has returned its length. `bytes` are exactly the head.
+    /// Returns the head, after `advance` has returned its length. `bytes` must be exactly the head.
     func finish(_ bytes: [UInt8], limits: HTTPLimits) throws(HTTPParseError) -> HTTPRequestHead {
         guard let requestLine else { throw .requestLineMalformed }
         if requestLine.version == .http11, framing.host == nil { throw .hostMissing }
@@ -40,7 +40,7 @@ struct HTTPHeadParser {
             bytes: bytes, requestLine: requestLine, fields: fields, framing: framing, bodyFraming: body)
     }
 
-    /// The value of the first line that begins with `Origin:`, in a head that may be malformed or incomplete.
+    /// Returns the value of the first line that begins with `Origin:`. The head may be malformed or incomplete.
     static func origin(in bytes: UnsafeRawBufferPointer) -> String? {
         let name = Array("origin:".utf8)
         for line in bytes.split(separator: ASCII.lineFeed).dropFirst() where line.count > name.count {
@@ -59,7 +59,7 @@ struct HTTPHeadParser {
     ) throws(HTTPParseError) -> Range<Int>? {
         let isFirst = requestLine == nil
         let limit = isFirst ? min(limits.headBytes, limits.requestLineBytes) : limits.headBytes
-        // Bytes beyond the limit are ignored, so that the result doesn't depend on whether they have arrived.
+        // Bytes beyond the limit are ignored. Otherwise the result would depend on whether they have already arrived.
         let end = min(bytes.count, limit)
         let carriageReturn = bytes.firstOffset(of: ASCII.carriageReturn, in: scanned..<end)
         if bytes.firstOffset(of: ASCII.lineFeed, in: scanned..<(carriageReturn ?? end)) != nil { throw .bareLineFeed }
@@ -76,7 +76,7 @@ struct HTTPHeadParser {
     }
 }
 
-/// `method SP request-target SP HTTP-version` (RFC 9112 §3), with single spaces only.
+/// The request line: `method SP request-target SP HTTP-version` (RFC 9112 §3), with single spaces only.
 struct HTTPRequestLine {
     let method: HTTPMethod
     let version: HTTPVersion
@@ -102,7 +102,8 @@ struct HTTPFieldLine: Sendable, Equatable {
     let name: ByteRange
     let value: ByteRange
 
-    /// `field-name ":" OWS field-value OWS` (RFC 9112 §5): no folding, no white space before the colon.
+    /// Parses `field-name ":" OWS field-value OWS` (RFC 9112 §5). Folded lines and white space before the colon are
+    /// refused.
     init(_ bytes: UnsafeRawBufferPointer, in line: Range<Int>) throws(HTTPParseError) {
         guard let first = line.first.map({ bytes[$0] }) else { throw .badFieldName }
         guard first != ASCII.space, first != ASCII.tab else { throw .foldedLine }
@@ -118,11 +119,11 @@ struct HTTPFieldLine: Sendable, Equatable {
     }
 }
 
-/// The version of a message. A minor version above 1.1 is read as 1.1 (RFC 9110 §2.5).
+/// The version of a message. A version 1.x above 1.1 counts as 1.1 (RFC 9110 §2.5).
 package enum HTTPVersion: Sendable, Hashable {
     case http10, http11
 
-    /// Reads `HTTP/1.x` (RFC 9112 §2.3); case matters.
+    /// Parses `HTTP/1.x` (RFC 9112 §2.3). Case matters.
     init(_ bytes: UnsafeRawBufferPointer) throws(HTTPParseError) {
         guard bytes.count == 8, bytes.part(0..<5).equals(UnsafeRawBufferPointer("HTTP/")),
             ASCII.isDigit(bytes[5]), bytes[6] == UInt8(ascii: "."), ASCII.isDigit(bytes[7])

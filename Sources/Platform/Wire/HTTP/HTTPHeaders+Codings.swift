@@ -1,10 +1,12 @@
 // The content codings that a client accepts (RFC 9110 §12.5.3).
 extension HTTPHeaders {
-    /// Whether to compress content with gzip: the client accepts gzip, and doesn't prefer plain content.
+    /// Whether to compress content with gzip. This is the case if the client accepts gzip and doesn't prefer plain
+    /// content.
     ///
-    /// A request without `Accept-Encoding` accepts everything. Plain content is what every such client can read.
+    /// A request without `Accept-Encoding` permits every coding. Plain content is used then, because every client can
+    /// read it.
     package var prefersGzip: Bool {
-        // The last of several elements counts. Senders have no reason for more than one.
+        // If a coding occurs several times, the last element counts. Clients have no reason to repeat one.
         var (gzip, identity, any): (Int?, Int?, Int?)
         forEachListElement(of: "Accept-Encoding") { element in
             guard let (coding, weight) = Self.preference(element) else { return true }
@@ -18,11 +20,12 @@ extension HTTPHeaders {
             return true
         }
         guard let gzip = gzip ?? any, gzip > 0 else { return false }
-        // Plain content is acceptable, with the lowest preference, unless it is excluded.
+        // Unless it is excluded, plain content is acceptable with the lowest preference.
         return gzip >= identity ?? 0
     }
 
-    /// `gzip;q=0.8`: the coding and its weight in thousandths. `nil` if the element is invalid.
+    /// Parses an element such as `gzip;q=0.8`: the coding, and its weight in thousandths. Returns `nil` if the element
+    /// is invalid.
     private static func preference(
         _ element: UnsafeRawBufferPointer
     ) -> (coding: UnsafeRawBufferPointer, weight: Int)? {
@@ -38,7 +41,7 @@ extension HTTPHeaders {
         return (coding, weight)
     }
 
-    /// `0`, `1`, or up to three decimal digits (§12.4.2), in thousandths.
+    /// Parses a weight in thousandths: `0`, `1`, or a number with up to three decimal digits (§12.4.2).
     private static func weight(_ text: UnsafeRawBufferPointer) -> Int? {
         guard (1...5).contains(text.count), text[0] == UInt8(ascii: "0") || text[0] == UInt8(ascii: "1"),
             text.count == 1 || text[1] == UInt8(ascii: ".")

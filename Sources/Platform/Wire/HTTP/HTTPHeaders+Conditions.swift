@@ -1,9 +1,9 @@
 // Conditional requests (RFC 9110 §13).
 extension HTTPHeaders {
-    /// Whether `If-None-Match` contains this entity tag or `*`. A GET or HEAD is then answered with `304`. Tags are
+    /// Whether `If-None-Match` contains this entity tag or `*`. If so, a GET or HEAD is answered with `304`. Tags are
     /// compared weakly (§8.8.3.2).
     ///
-    /// - Parameter tag: With its quotes, without `W/`, and without a comma in it.
+    /// - Parameter tag: The tag with its quotes and without `W/`. It must not contain a comma.
     package func names(entityTag tag: String) -> Bool {
         var tag = tag
         return tag.withUTF8 { tag in

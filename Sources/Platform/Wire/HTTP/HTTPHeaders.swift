@@ -1,6 +1,6 @@
-/// The header fields of a request: a view of its head. Names ignore case (RFC 9110 §5.1).
+/// The header fields of a request, as a view of its head. Case doesn't matter in names (RFC 9110 §5.1).
 ///
-/// Values are text without surrounding white space. Bytes that aren't UTF-8 become U+FFFD.
+/// Values are text without white space at the beginning and end. Bytes that aren't UTF-8 become U+FFFD.
 package struct HTTPHeaders: Sendable, Sequence {
     private let head: HTTPRequestHead
 
@@ -15,7 +15,8 @@ package struct HTTPHeaders: Sendable, Sequence {
         firstIndex(of: name, from: 0).map { head.text(head.fields[$0].value) }
     }
 
-    /// Returns the result of `body` for the value of the field `name`, if there is exactly one. It makes no string.
+    /// Calls `body` with the value of the field `name` and returns the result, if there is exactly one such field. No
+    /// string is made.
     func withOnlyValue<Result>(_ name: StaticString, _ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
         guard let index = firstIndex(of: name, from: 0), firstIndex(of: name, from: index + 1) == nil else {
             return nil
@@ -39,8 +40,8 @@ package struct HTTPHeaders: Sendable, Sequence {
         firstIndex(of: name, from: 0) != nil
     }
 
-    /// Whether `token` is an element of the comma-separated lists in the fields `name`, ignoring case:
-    /// `contains("Connection", token: "upgrade")` (RFC 9110 §7.6.1). Allocates nothing.
+    /// Whether `token` is an element of the comma-separated lists in the fields `name`, such as `contains("Connection",
+    /// token: "upgrade")` (RFC 9110 §7.6.1). Case doesn't matter. Allocates nothing.
     package func contains(_ name: StaticString, token: StaticString) -> Bool {
         var found = false
         var next = 0
@@ -64,7 +65,8 @@ package struct HTTPHeaders: Sendable, Sequence {
         }
     }
 
-    /// The maximum number of elements of a preference list. A head has room for thousands, but no client needs more.
+    /// The maximum number of elements that are read of a list of preferences. A head has space for thousands, but no
+    /// client needs more than this.
     static var maxListElements: Int { 32 }
 
     /// Calls `body` with the first ``maxListElements`` non-empty elements of the comma-separated lists in the fields

@@ -1,19 +1,22 @@
-/// The limits of a request. Every limit is inclusive: exactly this much passes. One more is refused as soon as it is
-/// known, before memory is used for it.
+/// The limits of a request. All limits are inclusive: exactly this number is accepted. A request that exceeds a limit
+/// is refused as soon as this is known, before memory is used for it.
 package struct HTTPLimits: Sendable, Hashable {
-    /// Bytes of the head, from the method to the empty line's end; at most 65,535. Beyond: `431`.
-    /// The trailer section of a chunked body, and the chunk extensions of one body together, have the same limit.
+    /// The maximum number of bytes of the head, from the method to the end of the empty line. It is at most 65,535. A
+    /// longer head is refused with `431`. The trailer section of a chunked body has the same limit. All chunk
+    /// extensions of one body together have it, too.
     package var headBytes: Int { didSet { headBytes = Self.bounded(headBytes, 64...65_535) } }
-    /// Bytes of the request target. Beyond: `414`.
+    /// The maximum number of bytes of the request target. A longer target is refused with `414`.
     package let targetBytes: Int
-    /// Header fields of a head, and of a trailer section. Beyond: `431`.
+    /// The maximum number of header fields of a head, and of fields of a trailer section. More fields are refused with
+    /// `431`.
     package let fields: Int
-    /// Bytes of a body without the chunks' framing. Beyond: `413`.
+    /// The maximum number of bytes of a body, without the framing of chunks. A longer body is refused with `413`.
     package var bodyBytes: Int { didSet { bodyBytes = max(bodyBytes, 0) } }
-    /// Bytes of a chunk's first line (size and extensions, without CRLF). Beyond: `400`.
+    /// The maximum number of bytes of a chunk's first line: its size and extensions, without CRLF. A longer line is
+    /// refused with `400`.
     package let chunkLineBytes: Int
 
-    /// Values out of range become the nearest valid value.
+    /// Creates limits. Values that are out of range become the nearest valid value.
     package init(
         headBytes: Int = 16 * 1024, targetBytes: Int = 8 * 1024, fields: Int = 100, bodyBytes: Int = 64 * 1024,
         chunkLineBytes: Int = 256
@@ -29,6 +32,6 @@ package struct HTTPLimits: Sendable, Hashable {
         min(max(value, range.lowerBound), range.upperBound)
     }
 
-    /// The longest request line within the limits: method, target, version, two spaces, CRLF.
+    /// The length of the longest request line within the limits: method, target, version, two spaces and CRLF.
     var requestLineBytes: Int { HTTPMethod.longest + targetBytes + 12 }
 }

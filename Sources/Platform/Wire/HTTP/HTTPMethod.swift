@@ -1,13 +1,13 @@
-/// The method of a request (RFC 9110 §9, and PATCH of RFC 5789). Case matters: `get` is another method.
+/// The method of a request (RFC 9110 §9, and PATCH of RFC 5789). Case matters: `get` isn't `GET`.
 package enum HTTPMethod: Sendable, Hashable {
     case get, head, post, put, patch, delete, options, connect, trace
-    /// Any other token, at most `HTTPMethod.longest` bytes.
+    /// Any other token of at most `HTTPMethod.longest` bytes.
     case other(String)
 
-    /// The maximum number of bytes of a method. Beyond: `501` (RFC 9112 §3).
+    /// The maximum number of bytes of a method. A longer method is refused with `501` (RFC 9112 §3).
     package static var longest: Int { 24 }
 
-    /// The method of these bytes, which must be a token.
+    /// Creates the method with this name, which must be a token.
     init(token bytes: UnsafeRawBufferPointer) {
         func spells(_ name: StaticString) -> Bool { bytes.equals(UnsafeRawBufferPointer(name)) }
         switch bytes.count {
@@ -24,7 +24,7 @@ package enum HTTPMethod: Sendable, Hashable {
         }
     }
 
-    /// Whether the method is safe (RFC 9110 §9.2.1). TRACE, which has no routes here, isn't included.
+    /// Whether the method is safe (RFC 9110 §9.2.1). TRACE isn't included, because no route here has it.
     package var isSafe: Bool {
         switch self {
         case .get, .head, .options: true

@@ -1,6 +1,7 @@
-/// A request that the parser refuses. The rest of the connection can't be parsed: answer with `status` and close.
+/// An error because of which the parser refuses a request. The rest of the connection can't be parsed either. The
+/// server has to answer with `status` and close the connection.
 ///
-/// There is one case per rule. `reason` explains it to the client's developer.
+/// There is one case for each rule. `reason` explains the rule to developers of clients.
 package enum HTTPParseError: Error, Hashable, CaseIterable {
     // Errors of the request line.
     case requestLineMalformed, methodTooLong, versionNotSupported

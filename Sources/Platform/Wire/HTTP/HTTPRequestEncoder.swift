@@ -3,9 +3,9 @@ package enum HTTPRequestEncoder {
     /// Returns the head and the body.
     ///
     /// - Parameters:
-    /// - target: The percent-encoded target. Invalid bytes in it are percent-encoded here, so that no byte can end the
-    ///   line.
-    /// - body: `nil` if there is none. Otherwise its length is sent.
+    ///   - target: The target, percent-encoded. Invalid bytes in it are percent-encoded here, so that no byte can end
+    ///     the line.
+    ///   - body: The body, or `nil` if there is none. With a body, its length is sent.
     package static func encode(
         _ method: String, _ target: String, host: String, fields: [HTTPField], body: [UInt8]? = nil
     ) -> [UInt8] {

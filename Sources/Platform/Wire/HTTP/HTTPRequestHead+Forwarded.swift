@@ -1,15 +1,17 @@
 extension HTTPRequestHead {
     /// Returns the client's address from `X-Forwarded-For`, if trusted proxies forwarded the request.
     ///
-    /// Each proxy appends the address of its own peer. The list is therefore read from the right, while the addresses
-    /// are trusted proxies. The first other address is the client; a client may have made up everything to its left.
+    /// Each proxy appends the address of its own peer. The list is therefore read from the right, as long as the
+    /// addresses are those of trusted proxies. The first other address is the client's. The client may have made up all
+    /// addresses to the left of it.
     ///
     /// ```
     ///     X-Forwarded-For: 192.0.2.9, 203.0.113.7, 10.0.0.2        from 10.0.0.1; 10.0.0.0/8 is trusted
     ///                      made up    the client   a proxy
     /// ```
     ///
-    /// - Returns: `nil` without the field, or if its last element isn't an address (a proxy may write `unknown`).
+    /// - Returns: The client's address. `nil` if there is no such field, or if its last element isn't an address: a
+    ///   proxy may write `unknown`.
     package func forwardedAddress(through trusted: TrustedNetworks) -> IPAddress? {
         bytes.withUnsafeBytes { bytes in
             var found: IPAddress?
@@ -31,7 +33,8 @@ extension HTTPRequestHead {
         }
     }
 
-    /// `192.0.2.1`, `2001:db8::1`, or with a port, as some proxies write it: `192.0.2.1:80`, `[2001:db8::1]:80`.
+    /// Parses an address such as `192.0.2.1` or `2001:db8::1`. Some proxies append a port: `192.0.2.1:80`,
+    /// `[2001:db8::1]:80`.
     private static func address(inElement bytes: UnsafeRawBufferPointer) -> IPAddress? {
         var host = bytes
         if bytes.first == UInt8(ascii: "[") {

@@ -1,8 +1,8 @@
-// The path (RFC 3986 §3.3). Escapes are decoded after the path is split, so `%2F` doesn't split a segment. Dot segments
-// are ordinary segments, because no path leads into a file system.
+// The path (RFC 3986 §3.3). The path is split into segments before escapes are decoded, so `%2F` doesn't split a
+// segment. Dot segments have no special meaning, because no path refers to a file system.
 extension HTTPRequestHead {
-    /// The path as it was sent, with escapes and without the query. `/` if an absolute target has none; empty for `*`
-    /// and CONNECT. For logging.
+    /// The path as it was sent, with its escapes and without the query, for logs. It is `/` if an absolute target has
+    /// no path, and empty for `*` and CONNECT.
     package var rawPath: String {
         pathRange.isEmpty && targetForm == .absolute ? "/" : text(pathRange)
     }
@@ -17,11 +17,11 @@ extension HTTPRequestHead {
         path.withUnsafeBytes { self.path(equals: $0) }
     }
 
-    /// Returns the decoded segments: `/task/a%2Fb` is `["task", "a/b"]`, `/` is `[]`, `/task/` is `["task", ""]`.
-    /// Computed at each call.
+    /// Returns the decoded segments: `/task/a%2Fb` is `["task", "a/b"]`, `/` is `[]`, and `/task/` is `["task", ""]`.
+    /// They are computed at each call.
     ///
-    /// - Parameter limit: Returns `nil` if there are more segments, without reading them: a path of slashes has
-    ///   thousands.
+    /// - Parameter limit: The maximum number of segments. If there are more, the method returns `nil` without reading
+    ///   them. A path of slashes may have thousands.
     package func pathSegments(atMost limit: Int) -> [String]? {
         bytes.withUnsafeBytes { bytes in
             let path = bytes.part(pathRange.range)
@@ -44,7 +44,8 @@ extension HTTPRequestHead {
                 return targetForm == .absolute && path.equals(UnsafeRawBufferPointer("/"))
             }
             let own = bytes.part(pathRange.range)
-            // Escapes only make a path longer, so a path that isn't longer must be equal byte for byte.
+            // Decoding an escape makes a path shorter. A path that isn't longer than `path` can therefore be equal only
+            // byte for byte.
             if own.count <= path.count { return own.equals(path) && !own.contains(UInt8(ascii: "%")) }
             return PercentEncoding.equals(own, path)
         }

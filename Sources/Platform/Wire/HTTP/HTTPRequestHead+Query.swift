@@ -1,7 +1,8 @@
-// The query, parsed like a form's (WHATWG URL §5.1): `name=value` between ampersands, `+` for a space, escapes decoded
-// after the split. The head parser has already checked the escapes.
+// The query, parsed like a form (WHATWG URL §5.1): `name=value` pairs between ampersands. A `+` means a space, and
+// escapes are decoded after the split. The head's parser has already checked the escapes.
 extension HTTPRequestHead {
-    /// All pairs in order. `a=1&&b` is `a` with `1`, and `b` with an empty value. Computed at each call.
+    /// All pairs in order. `a=1&&b` has the pairs `a` with `1`, and `b` with an empty value. They are computed at each
+    /// call.
     package var queryItems: [(name: String, value: String)] {
         var items: [(name: String, value: String)] = []
         withQueryItems { name, value in
@@ -12,7 +13,7 @@ extension HTTPRequestHead {
         return items
     }
 
-    /// Returns the decoded value of the first pair `name`. Only the value is allocated.
+    /// Returns the decoded value of the first pair with this name. Only the value is allocated.
     package func query(_ name: String) -> String? {
         var found: String?
         var name = name
@@ -28,7 +29,7 @@ extension HTTPRequestHead {
         return found
     }
 
-    /// Calls `body` with the decoded value of the first pair `name`, if there is one. It makes no string.
+    /// Calls `body` with the decoded value of the first pair with this name, if there is one. No string is made.
     package func withQueryValue(_ name: StaticString, _ body: (UnsafeRawBufferPointer) -> Void) {
         withQueryItems { itemName, value in
             guard PercentEncoding.equals(itemName, UnsafeRawBufferPointer(name), plusIsSpace: true) else { return true }
@@ -42,7 +43,7 @@ extension HTTPRequestHead {
         }
     }
 
-    /// Calls `body` with each undecoded pair, until it returns `false`.
+    /// Calls `body` with each pair, not decoded, until it returns `false`.
     private func withQueryItems(_ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool) {
         guard let queryRange else { return }
         bytes.withUnsafeBytes { bytes in

@@ -1,6 +1,6 @@
-/// The head of a request: its bytes as they arrived, and the positions of its parts. It needs three allocations,
-/// whatever the number of fields, and makes strings only on request. Everything in it is validated. It is an object
-/// because many functions pass it on.
+/// The head of a request: its bytes as they arrived, and the positions of its parts. All parts are validated. A head
+/// takes three allocations for any number of fields, and makes strings only on request. It is a class because many
+/// functions pass it on.
 package final class HTTPRequestHead: Sendable {
     package let method: HTTPMethod
     package let version: HTTPVersion
@@ -39,14 +39,14 @@ package final class HTTPRequestHead: Sendable {
     /// The header fields in their order.
     package var headers: HTTPHeaders { HTTPHeaders(head: self) }
 
-    /// The request target as it was sent.
+    /// The request's target as it was sent.
     package var target: String { text(targetRange) }
 
-    /// The requested `host` or `host:port`: of an absolute target, otherwise of `Host` (RFC 9112 §3.2.2). `nil` only in
-    /// HTTP/1.0.
+    /// The requested `host` or `host:port`. It comes from an absolute target, or otherwise from `Host` (RFC 9112
+    /// §3.2.2). It is `nil` only in HTTP/1.0.
     package var host: String? { hostRange.map(text) }
 
-    /// Returns the result of `body` for the host, without making a string.
+    /// Calls `body` with the host and returns the result. No string is made.
     func withHost<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result? {
         hostRange.map { range in bytes.withUnsafeBytes { body($0.part(range.range)) } }
     }

@@ -1,36 +1,37 @@
 /// An event of the parser.
 package enum HTTPRequestEvent {
     case head(HTTPRequestHead)
-    /// A part of the body, never empty: a slice of the input, valid until the next call.
+    /// A part of the body, which is never empty. It is a slice of the input and valid until the next call.
     case body(UnsafeRawBufferPointer)
     /// The request is complete. The rest of the input belongs to the next request, or to the protocol after an upgrade.
     case end
 }
 
-/// Parses the requests of one connection, however the bytes are split (RFC 9112).
+/// Parses the requests of one connection, whose bytes may be split anywhere (RFC 9112).
 ///
 /// ```
 ///     idle → [leadingCR →] [partialHead →] head → length or chunked → end → idle
 /// ```
 ///
-/// Call `next` until it returns `nil`, when the input is used up. A head that is whole in the input is parsed in place
-/// and copied once; otherwise it is gathered up to its limit. Bodies are never gathered here. Between requests the
-/// parser holds no memory. After an error it throws the same error again. A connection has one parser, which can't be
-/// copied.
+/// Call `next` until it returns `nil`: then the input is used up. If a head is completely in the input, it is parsed in
+/// place and copied once. Otherwise it is gathered up to its limit. Bodies are never gathered here. Between requests,
+/// the parser holds no memory. After an error, each call throws the same error again. Each connection has one parser,
+/// which can't be copied.
 package struct HTTPRequestParser: ~Copyable {
     private enum Phase {
         case idle
-        /// A CR before the request line. A LF must follow.
+        /// A CR before the request line was read. An LF must follow.
         case leadingCR
         case head
-        /// The remaining bytes of the body.
+        /// A body with a known length is being read. The value is the number of remaining bytes.
         case length(Int)
         case chunked
         case end
         case failed(HTTPParseError)
     }
 
-    /// State that only some connections need for some time. The others don't carry it.
+    /// State that a connection needs only at times. It is a separate object, so that other connections don't use memory
+    /// for it.
     private final class Partial {
         var bytes: [UInt8] = []
         var draft = HTTPHeadParser()
@@ -50,13 +51,13 @@ package struct HTTPRequestParser: ~Copyable {
 
     /// The position in a request at which the input ended.
     package enum Position: Sendable, Hashable {
-        /// Between requests. The connection may be closed without harm.
+        /// The input ended between requests. The connection may be closed without harm.
         case betweenRequests
-        /// A head has begun and isn't complete.
+        /// The input ended within a head.
         case inHead
-        /// The head is complete, and ``HTTPRequestEvent/end`` hasn't followed.
+        /// The head is complete, and ``HTTPRequestEvent/end`` hasn't been returned yet.
         case inBody
-        /// After an error.
+        /// The parser has thrown an error.
         case nowhere
     }
 
@@ -69,12 +70,12 @@ package struct HTTPRequestParser: ~Copyable {
         }
     }
 
-    /// The `Origin` field of a head that was refused, if it had arrived by then. Browsers show a page only an answer that names the
-    /// page's origin.
+    /// The `Origin` of a head that was refused, if the field had arrived before. A browser lets a page read an answer
+    /// only if the answer names the page's origin.
     package var refusedOrigin: String? { partial?.refusedOrigin }
 
-    /// Returns the next event in `input` and removes the parsed bytes from its front; `nil` if the input is used up.
-    /// Bytes after `.end` aren't removed.
+    /// Returns the next event in `input`, and removes the parsed bytes from the front of `input`. Returns `nil` if the
+    /// input is used up. Bytes after `.end` aren't removed.
     package mutating func next(_ input: inout UnsafeRawBufferPointer) throws(HTTPParseError) -> HTTPRequestEvent? {
         let whole = input
         do throws(HTTPParseError) {
@@ -90,7 +91,7 @@ package struct HTTPRequestParser: ~Copyable {
         }
     }
 
-    /// Keeps only the origin of a refused head.
+    /// Stores the origin of a refused head, and drops everything else.
     private mutating func rememberOrigin(of input: UnsafeRawBufferPointer) {
         let origin = partial?.bytes.withUnsafeBytes(HTTPHeadParser.origin) ?? HTTPHeadParser.origin(in: input)
         partial = origin.map { origin in
@@ -122,8 +123,8 @@ package struct HTTPRequestParser: ~Copyable {
         }
     }
 
-    /// RFC 9112 §2.2: one empty line before a request is skipped; old clients send one after a body. Returns whether a
-    /// request line may begin.
+    /// Skips one empty line before a request, because old clients send one after a body (RFC 9112 §2.2). Returns
+    /// whether a request line may begin.
     private mutating func skipEmptyLine(_ input: inout UnsafeRawBufferPointer) throws(HTTPParseError) -> Bool {
         while let byte = input.first {
             if case .leadingCR = phase {
@@ -161,7 +162,7 @@ package struct HTTPRequestParser: ~Copyable {
     ) throws(HTTPParseError) -> HTTPRequestEvent? {
         guard let partial else { throw .requestLineMalformed }
         let known = partial.bytes.count
-        // A head that fills its limit was already refused, so there is room for at least one byte.
+        // A head that has reached its limit was already refused. At least one more byte therefore fits.
         partial.bytes.append(contentsOf: input.prefix(limits.headBytes - known))
         let limits = limits
         let result = partial.bytes.withUnsafeBytes { bytes in
@@ -204,6 +205,6 @@ package struct HTTPRequestParser: ~Copyable {
     }
 }
 
-// Sendable is safe: its only reference is to an object that it made and never passes on. It can't be copied, so its
-// owner is the object's only owner.
+// `@unchecked Sendable` is safe because the parser's only reference is to an object that it made and never passes on.
+// The parser can't be copied, so its owner is the object's only owner.
 extension HTTPRequestParser: @unchecked Sendable {}

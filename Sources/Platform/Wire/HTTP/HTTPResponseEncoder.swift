@@ -1,9 +1,9 @@
 /// Appends responses (RFC 9112 §4, §5, §7.1) to a buffer, always as HTTP/1.1 (RFC 9110 §2.5).
 ///
-/// Text from outside can't leave its field: control bytes in a value become spaces (RFC 9110 §5.5), surrounding white
-/// space is removed, and a field with an invalid name is left out.
+/// Text from outside stays within its field. Control bytes in a value become spaces (RFC 9110 §5.5). White space at the
+/// beginning and end is removed. A field with an invalid name is left out.
 package enum HTTPResponseEncoder {
-    /// `HTTP/1.1 200 OK`
+    /// Appends the status line, such as `HTTP/1.1 200 OK`.
     package static func statusLine(_ status: HTTPStatus, into buffer: inout [UInt8]) {
         append("HTTP/1.1 ", to: &buffer)
         append(decimal: status.code, to: &buffer)
@@ -12,7 +12,7 @@ package enum HTTPResponseEncoder {
         endOfLine(into: &buffer)
     }
 
-    /// `name: value`
+    /// Appends the field `name: value`. The name is checked.
     package static func field(named name: String, _ value: String, into buffer: inout [UInt8]) {
         var name = name
         let isToken = name.withUTF8 { name in
@@ -26,7 +26,7 @@ package enum HTTPResponseEncoder {
         endOfLine(into: &buffer)
     }
 
-    /// `name: value`, with a fixed name.
+    /// Appends the field `name: value`, with a fixed name.
     package static func field(_ name: StaticString, _ value: String, into buffer: inout [UInt8]) {
         append(name, to: &buffer)
         endOfName(into: &buffer)
@@ -34,7 +34,7 @@ package enum HTTPResponseEncoder {
         endOfLine(into: &buffer)
     }
 
-    /// `name: 42`
+    /// Appends a field with a number, such as `name: 42`.
     package static func field(_ name: StaticString, _ value: Int, into buffer: inout [UInt8]) {
         append(name, to: &buffer)
         endOfName(into: &buffer)
@@ -42,17 +42,17 @@ package enum HTTPResponseEncoder {
         endOfLine(into: &buffer)
     }
 
-    /// Fixed fields, each with its line end.
+    /// Appends fixed fields, each with its line end.
     package static func fields(_ lines: StaticString, into buffer: inout [UInt8]) {
         append(lines, to: &buffer)
     }
 
-    /// The empty line.
+    /// Appends the empty line at the end of the head.
     package static func endOfHead(into buffer: inout [UInt8]) {
         endOfLine(into: &buffer)
     }
 
-    // Appending two bytes one by one takes a quarter of the time of appending a sequence of two.
+    // Appending two single bytes takes a quarter of the time of appending a sequence of two bytes.
 
     private static func endOfName(into buffer: inout [UInt8]) {
         buffer.append(UInt8(ascii: ":"))
@@ -64,7 +64,7 @@ package enum HTTPResponseEncoder {
         buffer.append(ASCII.lineFeed)
     }
 
-    /// Appends a chunk with `bytes`; nothing if they are empty, because an empty chunk is the last one.
+    /// Appends a chunk with `bytes`. Appends nothing if `bytes` is empty, because an empty chunk would end the body.
     package static func chunk(_ bytes: UnsafeRawBufferPointer, into buffer: inout [UInt8]) {
         guard !bytes.isEmpty else { return }
         buffer.append(contentsOf: String(bytes.count, radix: 16).utf8)
@@ -73,7 +73,7 @@ package enum HTTPResponseEncoder {
         append("\r\n", to: &buffer)
     }
 
-    /// Appends a chunk with `bytes`; nothing if they are empty.
+    /// Appends a chunk with `bytes`. Appends nothing if `bytes` is empty.
     package static func chunk(_ bytes: [UInt8], into buffer: inout [UInt8]) {
         bytes.withUnsafeBytes { chunk($0, into: &buffer) }
     }

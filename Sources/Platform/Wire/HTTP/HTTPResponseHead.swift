@@ -1,7 +1,7 @@
 /// The parsed head of a response (RFC 9112 §4).
 package struct HTTPResponseHead: Sendable, Hashable {
     package let status: HTTPStatus
-    /// The fields in order. Names are as they were sent; values have no surrounding white space.
+    /// The fields in order. Names are as they were sent, and values have no white space at the beginning and end.
     package let fields: [HTTPField]
 
     package init(status: HTTPStatus, fields: [HTTPField]) {
@@ -34,14 +34,14 @@ package struct HTTPResponseHead: Sendable, Hashable {
     }
 }
 
-/// A response that can't be parsed. The rest of its connection can't be parsed either.
+/// The error for a response that can't be parsed. The rest of the connection can't be parsed either.
 package enum HTTPResponseError: Error, Hashable {
-    /// RFC 9112 §4: a response begins with HTTP/1.1 SP status SP reason.
+    /// The response doesn't begin with `HTTP/1.x SP status SP reason` (RFC 9112 §4).
     case badStatusLine
     /// An error in a field or chunk, or a limit that was exceeded.
     case malformed(HTTPParseError)
-    /// RFC 9110 §15.2: too many interim responses.
+    /// The server sent too many interim responses (RFC 9110 §15.2).
     case tooManyInterimHeads
-    /// RFC 9112 §8: the connection ended before the response did.
+    /// The connection ended before the response was complete (RFC 9112 §8).
     case cutShort
 }

@@ -1,20 +1,20 @@
 /// An event of the parser.
 package enum HTTPResponseEvent {
     case head(HTTPResponseHead)
-    /// A part of the body, never empty: a slice of the input, valid until the next call.
+    /// A part of the body, which is never empty. It is a slice of the input and valid until the next call.
     case body(UnsafeRawBufferPointer)
     /// The response is complete. After an upgrade, the rest of the input belongs to the new protocol.
     case end
 }
 
-/// Parses one response, however the bytes are split (RFC 9112). That is enough for a client that closes the connection
-/// afterwards.
+/// Parses one response, whose bytes may be split anywhere (RFC 9112). This is enough for a client that closes the
+/// connection after the response.
 ///
 /// ```
 ///     head [→ head, after an interim response] → length, chunked or until the connection's end → ended
 /// ```
 ///
-/// Call `next` until it returns `nil`, when the input is used up. Interim responses are skipped (RFC 9110 §15.2),
+/// Call `next` until it returns `nil`: then the input is used up. Interim responses are skipped (RFC 9110 §15.2),
 /// except `101`, which ends the response. Bodies are never gathered here. Don't use the parser after an error.
 package struct HTTPResponseParser {
     private enum Phase {
@@ -26,7 +26,7 @@ package struct HTTPResponseParser {
         case ended
     }
 
-    /// The maximum number of interim responses. Each is small, but a server could send them for ever.
+    /// The maximum number of interim responses. Each is small, but a server could send them without end.
     static let maxInterimHeads = 16
 
     private let limits: HTTPLimits
@@ -37,7 +37,8 @@ package struct HTTPResponseParser {
         self.limits = limits
     }
 
-    /// Returns the next event in `input` and removes the parsed bytes from its front; `nil` if the input is used up.
+    /// Returns the next event in `input`, and removes the parsed bytes from the front of `input`. Returns `nil` if the
+    /// input is used up.
     package mutating func next(
         _ input: inout UnsafeRawBufferPointer
     ) throws(HTTPResponseError) -> HTTPResponseEvent? {
@@ -79,7 +80,7 @@ package struct HTTPResponseParser {
         }
     }
 
-    /// Reports that the connection has ended and all input was parsed.
+    /// Handles the end of the connection, after all input was parsed.
     ///
     /// - Throws: ``HTTPResponseError/cutShort`` if the response isn't complete.
     package mutating func inputEnded() throws(HTTPResponseError) {
@@ -89,7 +90,7 @@ package struct HTTPResponseParser {
         }
     }
 
-    /// Takes the head's bytes, including its empty line. Returns `false` if they aren't complete.
+    /// Takes the bytes of the head, including its empty line. Returns `false` if the head isn't complete.
     private func readHead(
         _ bytes: inout [UInt8], _ input: inout UnsafeRawBufferPointer
     ) throws(HTTPResponseError) -> Bool {
@@ -108,7 +109,7 @@ package struct HTTPResponseParser {
         return false
     }
 
-    /// - Returns: `nil` for an interim response, after which another one follows.
+    /// - Returns: The head, or `nil` for an interim response, after which another response follows.
     private mutating func finishHead(_ bytes: [UInt8]) throws(HTTPResponseError) -> HTTPResponseHead? {
         let limits = limits
         let result = bytes.withUnsafeBytes { bytes in
@@ -124,7 +125,7 @@ package struct HTTPResponseParser {
         return head
     }
 
-    /// The body's framing (RFC 9112 §6.3).
+    /// Returns how the body is framed (RFC 9112 §6.3).
     private func body(of head: HTTPResponseHead, _ framing: HTTPFraming?) throws(HTTPResponseError) -> Phase {
         if [101, 204, 304].contains(head.status.code) { return .end }
         guard let framing else { return .untilEnd(bytes: 0) }
@@ -135,7 +136,8 @@ package struct HTTPResponseParser {
         }
     }
 
-    /// `HTTP/1.x SP status [SP reason]` and the fields. Returns the fields that concern the body separately.
+    /// Parses `HTTP/1.x SP status [SP reason]` and the fields. The fields that determine the body's framing are
+    /// returned separately.
     private static func head(
         _ bytes: UnsafeRawBufferPointer, limits: HTTPLimits
     ) throws(HTTPResponseError) -> (HTTPResponseHead, HTTPFraming?) {
@@ -172,7 +174,7 @@ package struct HTTPResponseParser {
     private static func status(_ line: UnsafeRawBufferPointer) throws(HTTPResponseError) -> HTTPStatus {
         guard line.count >= 12, line[8] == ASCII.space, line.count == 12 || line[12] == ASCII.space,
             line.part(9..<12).allSatisfy(ASCII.isDigit), line[9] != UInt8(ascii: "0"),
-            // §2.2: a CR within a line is invalid, as are other bytes that a reason phrase must not contain.
+            // A CR within a line is invalid (§2.2), and so are other bytes that a reason phrase must not contain.
             line.part(12..<line.count).areFieldValueBytes,
             (try? HTTPVersion(line.part(0..<8))) != nil
         else { throw .badStatusLine }

@@ -1,9 +1,9 @@
 /// The status of a response (RFC 9110 §15).
 package struct HTTPStatus: Sendable, Hashable {
-    /// 100 to 999.
+    /// The number of the status, from 100 to 999.
     package let code: Int
 
-    /// A code that doesn't have three digits becomes 500.
+    /// Creates a status. A number that doesn't have three digits becomes 500.
     package init(code: Int) {
         self.code = (100...999).contains(code) ? code : 500
     }
@@ -31,10 +31,10 @@ package struct HTTPStatus: Sendable, Hashable {
     package static var badGateway: HTTPStatus { HTTPStatus(code: 502) }
     package static var serviceUnavailable: HTTPStatus { HTTPStatus(code: 503) }
 
-    /// Whether the response never has a body (RFC 9112 §6.3) nor framing fields (RFC 9110 §8.6).
+    /// Whether the response has neither a body (RFC 9112 §6.3) nor framing fields (RFC 9110 §8.6).
     package var forbidsBody: Bool { code < 200 || code == 204 || code == 304 }
 
-    /// The phrase of the registry; empty for a code that this server doesn't use.
+    /// The registered phrase. It is empty for a status that this server doesn't use.
     package var reasonPhrase: StaticString {
         switch code {
         case 100: "Continue"

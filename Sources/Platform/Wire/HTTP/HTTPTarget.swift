@@ -2,7 +2,7 @@
 package enum HTTPTargetForm: Sendable, Hashable {
     /// `/path?query`
     case origin
-    /// `http://host/path?query`; its host replaces that of `Host` (§3.2.2).
+    /// `http://host/path?query`. The host in it replaces the one in `Host` (§3.2.2).
     case absolute
     /// `host:port`, only for CONNECT.
     case authority
@@ -10,13 +10,14 @@ package enum HTTPTargetForm: Sendable, Hashable {
     case asterisk
 }
 
-/// A parsed request target: the positions of its parts in the head. `path` and `query` are validated.
+/// A parsed request target: the positions of its parts in the head. The bytes of `path` and `query` are validated.
 struct HTTPTarget {
     let form: HTTPTargetForm
     let whole: ByteRange
-    /// With its leading slash. Empty for `*`, for CONNECT, and for an absolute target that ends with the host.
+    /// The path with its leading slash. It is empty for `*`, for CONNECT, and for an absolute target that ends with the
+    /// host.
     private(set) var path = ByteRange.none
-    /// Without the question mark; `nil` when there was none.
+    /// The query without the question mark, or `nil` if there is no question mark.
     private(set) var query: ByteRange?
     private(set) var authority: ByteRange?
 

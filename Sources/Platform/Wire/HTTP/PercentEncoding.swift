@@ -1,6 +1,7 @@
-/// Percent-encoding (RFC 3986 §2.1), strict: two hexadecimal digits after every `%`, UTF-8 when decoded, no NUL.
+/// Strict percent-encoding (RFC 3986 §2.1). Two hexadecimal digits must follow every `%`. The decoded text must be
+/// UTF-8 without NUL.
 enum PercentEncoding {
-    /// Returns the error in the escapes of `bytes`, which are ASCII; `nil` if they are valid.
+    /// Returns the error in the escapes of `bytes`, or `nil` if they are valid. `bytes` must be ASCII.
     static func fault(in bytes: UnsafeRawBufferPointer) -> HTTPParseError? {
         guard var index = bytes.firstOffset(of: UInt8(ascii: "%")) else { return nil }
         var validator = UTF8Validator()
@@ -19,8 +20,8 @@ enum PercentEncoding {
         return validator.isComplete ? nil : .targetNotUTF8
     }
 
-    /// Returns the decoded text of valid `bytes`. With `plusIsSpace`, `+` is a space, as in a form's query (WHATWG URL
-    /// §5.1).
+    /// Returns the decoded text of valid `bytes`. With `plusIsSpace`, a `+` becomes a space, as in the query of a form
+    /// (WHATWG URL §5.1).
     static func decode(_ bytes: UnsafeRawBufferPointer, plusIsSpace: Bool = false) -> String {
         guard !isPlain(bytes, plusIsSpace: plusIsSpace) else { return String(decoding: bytes, as: UTF8.self) }
         var decoded: [UInt8] = []
@@ -30,13 +31,13 @@ enum PercentEncoding {
         return String(decoding: decoded, as: UTF8.self)
     }
 
-    /// Whether `bytes` have nothing to decode.
+    /// Whether `bytes` contain nothing that decoding would change.
     static func isPlain(_ bytes: UnsafeRawBufferPointer, plusIsSpace: Bool = false) -> Bool {
         bytes.firstOffset(of: UInt8(ascii: "%")) == nil
             && !(plusIsSpace && bytes.firstOffset(of: UInt8(ascii: "+")) != nil)
     }
 
-    /// Whether `bytes` decode to `text`. An escaped `/` doesn't equal a plain one, because it doesn't separate
+    /// Whether `bytes` decode to `text`. An escaped `/` isn't equal to a `/` in `text`, because it doesn't separate
     /// segments.
     static func equals(
         _ bytes: UnsafeRawBufferPointer, _ text: UnsafeRawBufferPointer, plusIsSpace: Bool = false

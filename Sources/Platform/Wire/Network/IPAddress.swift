@@ -1,7 +1,7 @@
 import Glibc
 
-/// An IP address as the sixteen bytes of IPv6. An IPv4 address is mapped, `::ffff:192.0.2.1` (RFC 4291 §2.5.5.2), so
-/// that the same address is equal in both forms.
+/// An IP address in the sixteen bytes of IPv6. An IPv4 address is mapped into IPv6, as `::ffff:192.0.2.1` (RFC 4291
+/// §2.5.5.2). Both forms of an address are therefore equal.
 package struct IPAddress: Sendable, Hashable {
     /// The first eight bytes, as a number.
     package let high: UInt64
@@ -17,7 +17,7 @@ package struct IPAddress: Sendable, Hashable {
         self.init(high: 0, low: 0xFFFF << 32 | UInt64(address))
     }
 
-    /// Sixteen bytes in network order; `nil` for another number of bytes.
+    /// Creates an address from sixteen bytes in network order. Returns `nil` for any other number of bytes.
     init?(ipv6 bytes: UnsafeRawBufferPointer) {
         guard bytes.count == 16 else { return nil }
         self.init(
@@ -25,9 +25,9 @@ package struct IPAddress: Sendable, Hashable {
             low: UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
     }
 
-    /// Reads `192.0.2.1` or `2001:db8::1`: no port, no brackets, no zone.
+    /// Parses an address such as `192.0.2.1` or `2001:db8::1`, without port, brackets or zone.
     package init?(_ text: some StringProtocol) {
-        // The longest form has 45 bytes. NUL would end the C string early.
+        // The longest form has 45 bytes. A NUL would end the C string too early.
         guard text.utf8.count <= 45, !text.utf8.contains(0) else { return nil }
         if text.utf8.contains(UInt8(ascii: ":")) {
             var address = in6_addr()
@@ -44,16 +44,16 @@ package struct IPAddress: Sendable, Hashable {
 
     package var isIPv4: Bool { high == 0 && low >> 32 == 0xFFFF }
 
-    /// `127.0.0.0/8` or `::1`.
+    /// Whether the address is in `127.0.0.0/8`, or is `::1`.
     package var isLoopback: Bool { isIPv4 ? low >> 24 & 0xFF == 127 : high == 0 && low == 1 }
 
-    /// The unit of limits per address: an IPv4 address, or an IPv6 network of 64 bits. A host chooses the rest of its
-    /// IPv6 address freely (RFC 4291 §2.5.4).
+    /// The address or network by which limits count: an IPv4 address, or an IPv6 network of 64 bits. A host can choose
+    /// the other bits of its IPv6 address freely (RFC 4291 §2.5.4).
     package var subscriber: IPAddress { isIPv4 ? self : IPAddress(high: high, low: 0) }
 }
 
 extension IPAddress: CustomStringConvertible {
-    /// `192.0.2.1`, `2001:db8::1`.
+    /// The address as text, such as `192.0.2.1` or `2001:db8::1`.
     package var description: String {
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         if isIPv4 {

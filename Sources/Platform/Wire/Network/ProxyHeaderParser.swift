@@ -1,23 +1,23 @@
 /// The content of a PROXY header (HAProxy's PROXY protocol, versions 1 and 2).
 package enum ProxyHeader: Sendable, Hashable {
-    /// The connection is the proxy's own (v2 LOCAL), or the proxy doesn't know its client's IP address (v1 UNKNOWN, v2
-    /// UNSPEC and UNIX). The peer's own address counts.
+    /// The connection is the proxy's own (LOCAL in version 2), or the proxy doesn't know the IP address of its client
+    /// (UNKNOWN in version 1, UNSPEC and UNIX in version 2). In both cases the proxy's own address counts.
     case ownConnection
-    /// The connection is made for this address.
+    /// The connection is for a client with this address.
     case source(IPAddress)
 }
 
-/// A connection without a valid PROXY header. None of its bytes can be trusted.
+/// The error for a connection without a valid PROXY header. The server can't trust any of its bytes.
 package enum ProxyHeaderError: Error, Hashable, CaseIterable {
-    /// It begins with neither version's signature.
+    /// The connection doesn't begin with the signature of version 1 or 2.
     case noHeader
-    /// A line of version 1 that is too long or malformed.
+    /// A line of version 1 is too long or malformed.
     case lineTooLong, lineMalformed
-    /// A version, command, family or transport that version 2 doesn't define, or too few address bytes.
+    /// Version 2 doesn't define this version, command, family or transport, or there are too few bytes of addresses.
     case versionUnknown, commandUnknown, familyUnknown, lengthTooShort
 }
 
-/// Parses the PROXY header of a connection, however its bytes are split.
+/// Parses the PROXY header of a connection, whose bytes may be split anywhere.
 ///
 /// ```
 ///     v1   PROXY TCP4 203.0.113.7 192.0.2.1 56324 80 CR LF              at most 107 bytes
@@ -25,23 +25,23 @@ package enum ProxyHeaderError: Error, Hashable, CaseIterable {
 ///          12 bytes                 | 1 byte     | 1 byte            | 2      | `length` bytes
 /// ```
 ///
-/// https://www.haproxy.org/download/2.9/doc/proxy-protocol.txt. It keeps at most 107 bytes, and skips everything after
-/// version 2's source address.
+/// The specification is https://www.haproxy.org/download/2.9/doc/proxy-protocol.txt. The parser keeps at most 107
+/// bytes, and skips everything after the source address of version 2.
 package struct ProxyHeaderParser: Sendable {
     private static let signature: [UInt8] = [13, 10, 13, 10, 0, 13, 10, 0x51, 0x55, 0x49, 0x54, 10]
     private static let linePrefix = Array("PROXY ".utf8)
     private static let maxLineBytes = 107
-    /// Version 2: signature, version and command, family, length.
+    /// The number of fixed bytes in version 2: signature, version and command, family, and length.
     private static let fixedBytes = 16
 
     private var bytes: [UInt8] = []
-    /// Set after the relevant bytes of version 2: the number of bytes to skip, and the header.
+    /// The header, and the number of bytes that are still skipped. Set when the needed bytes of version 2 have arrived.
     private var rest: (count: Int, header: ProxyHeader)?
 
     package init() {}
 
-    /// Returns the header when it is complete, and removes it from the front of `input`; `nil` if more bytes are
-    /// needed. Don't call it again after a header or an error.
+    /// Returns the header when it is complete, and removes its bytes from the front of `input`. Returns `nil` if more
+    /// bytes are needed. Don't call this method again after a header or an error.
     package mutating func next(_ input: inout UnsafeRawBufferPointer) throws(ProxyHeaderError) -> ProxyHeader? {
         while true {
             if let rest {
@@ -77,7 +77,7 @@ package struct ProxyHeaderParser: Sendable {
         let parts = line.split(separator: ASCII.space, omittingEmptySubsequences: false).map {
             String(decoding: $0, as: UTF8.self)
         }
-        // Everything after UNKNOWN must be ignored.
+        // The protocol requires ignoring everything after UNKNOWN.
         if parts.first == "UNKNOWN" { return .ownConnection }
         guard parts.count == 5, parts[0] == "TCP4" || parts[0] == "TCP6",
             let source = Self.address(parts[1], of: parts[0]), Self.address(parts[2], of: parts[0]) != nil,
@@ -91,7 +91,7 @@ package struct ProxyHeaderParser: Sendable {
         return IPAddress(text)
     }
 
-    /// Decimal, 0 to 65535, without leading zeros.
+    /// Whether a text is a decimal number from 0 to 65535 without leading zeros.
     private static func isPort(_ text: String) -> Bool {
         text.utf8.allSatisfy(ASCII.isDigit) && UInt16(text) != nil && (text == "0" || text.first != "0")
     }
@@ -110,7 +110,7 @@ package struct ProxyHeaderParser: Sendable {
         }
         guard count >= Self.fixedBytes else { return }
         let length = Int(bytes[14]) << 8 | Int(bytes[15])
-        // LOCAL: the addresses and their family must be ignored.
+        // For LOCAL, the protocol requires ignoring the addresses and their family.
         guard bytes[12] & 15 == 1 else {
             rest = (length, .ownConnection)
             return
@@ -132,7 +132,7 @@ package struct ProxyHeaderParser: Sendable {
             guard length >= 216 else { throw .lengthTooShort }
             rest = (length, .ownConnection)
         default:
-            // Includes datagrams, because this is a stream.
+            // Datagrams are also refused, because this connection is a stream.
             throw .familyUnknown
         }
     }

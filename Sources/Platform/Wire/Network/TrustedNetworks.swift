@@ -1,12 +1,12 @@
-/// The peers whose information about their clients is trusted: a site's own proxies.
+/// The networks of peers that may name their clients. These are usually an operator's own proxies.
 package struct TrustedNetworks: Sendable, Hashable {
     private var networks: [IPNetwork] = []
     private var includesUnixSockets = false
 
-    /// Trusts no peer.
+    /// Creates a list without networks. No peer is trusted.
     package init() {}
 
-    /// This machine: loopback and Unix sockets.
+    /// This machine: the loopback networks and Unix sockets.
     package static let thisMachine: TrustedNetworks = {
         var networks = TrustedNetworks()
         networks.insert("loopback")
@@ -14,7 +14,8 @@ package struct TrustedNetworks: Sendable, Hashable {
         return networks
     }()
 
-    /// Adds `10.0.0.0/8`, `192.0.2.1`, `loopback`, `unix`, or nothing for `none`. Returns `false` for anything else.
+    /// Adds a network, such as `10.0.0.0/8`, `192.0.2.1`, `loopback` or `unix`. `none` adds nothing. Returns `false`
+    /// for any other text.
     @discardableResult
     package mutating func insert(_ text: some StringProtocol) -> Bool {
         switch text {
@@ -28,21 +29,23 @@ package struct TrustedNetworks: Sendable, Hashable {
         return true
     }
 
-    /// - Parameter address: `nil` for the peer of a Unix socket. O(networks); an operator names a few.
+    /// - Parameter address: The peer's address, or `nil` for the peer of a Unix socket. O(networks), of which an
+    ///   operator names only a few.
     package func contains(_ address: IPAddress?) -> Bool {
         guard let address else { return includesUnixSockets }
         return networks.contains { $0.contains(address) }
     }
 }
 
-/// A network in CIDR notation (RFC 4632 §3.1, RFC 4291 §2.3): `10.0.0.0/8`, `2001:db8::/32`, or a single address.
+/// A network in CIDR notation (RFC 4632 §3.1, RFC 4291 §2.3), such as `10.0.0.0/8` or `2001:db8::/32`, or a single
+/// address.
 package struct IPNetwork: Sendable, Hashable {
     private let address: IPAddress
-    /// The number of leading bits that must be equal, of 128.
+    /// The number of leading bits, out of 128, that addresses in the network share.
     private let prefix: Int
 
-    /// `nil` if the text is invalid, or has bits after the prefix, as in `10.0.0.1/8`: either the address or the length
-    /// is a mistake.
+    /// Parses a network. Returns `nil` if the text is invalid, or has bits after the prefix, as in `10.0.0.1/8`: either
+    /// the address or the length is then a mistake.
     package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let address = IPAddress(first) else { return nil }
@@ -64,7 +67,7 @@ package struct IPNetwork: Sendable, Hashable {
     }
 
     private static func masked(_ address: IPAddress, _ prefix: Int) -> IPAddress {
-        // Swift's shift by the whole width gives 0.
+        // Swift's shift by the whole width gives 0, so a prefix of 0 also works.
         IPAddress(
             high: address.high & ~(UInt64.max >> UInt64(min(prefix, 64))),
             low: address.low & ~(UInt64.max >> UInt64(max(prefix - 64, 0))))

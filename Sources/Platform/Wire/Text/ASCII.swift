@@ -26,10 +26,11 @@ extension UnsafeRawBufferPointer {
         self.init(start: text.utf8Start, count: text.utf8CodeUnitCount)
     }
 
-    /// Whether both are equal, ignoring the case of ASCII letters: names of fields, tokens, schemes (RFC 9110 §5.1).
+    /// Whether the bytes are equal, ignoring the case of ASCII letters. Used for names of fields, tokens and schemes
+    /// (RFC 9110 §5.1).
     func equalsIgnoringCase(_ other: UnsafeRawBufferPointer) -> Bool {
         guard count == other.count else { return false }
-        // Nearly all senders use the RFC's spelling.
+        // This is checked first, because nearly all clients use the spelling of the RFC.
         if equals(other) { return true }
         for index in 0..<count where ASCII.lowercased(self[index]) != ASCII.lowercased(other[index]) { return false }
         return true
@@ -39,7 +40,7 @@ extension UnsafeRawBufferPointer {
         equalsIgnoringCase(UnsafeRawBufferPointer(other))
     }
 
-    /// Returns the range without surrounding `OWS` (RFC 9110 §5.6.3): spaces and tabs.
+    /// Returns the range without the `OWS` (spaces and tabs, RFC 9110 §5.6.3) at its beginning and end.
     func trimmed(_ range: Range<Int>) -> Range<Int> {
         var start = range.lowerBound
         var end = range.upperBound
@@ -56,7 +57,8 @@ extension UnsafeRawBufferPointer {
         }
     }
 
-    /// Removes the next element, which may be empty, from the front of `rest`; `nil` at the end.
+    /// Removes the next element from the front of `rest` and returns it. The element may be empty. Returns `nil` at the
+    /// end.
     func takeListElement(from rest: inout Range<Int>) -> UnsafeRawBufferPointer? {
         guard !rest.isEmpty else { return nil }
         let end = firstOffset(of: UInt8(ascii: ","), in: rest) ?? rest.upperBound

@@ -1,4 +1,4 @@
-/// Base64 (RFC 4648 §4), and its alphabet for URLs (§5).
+/// Base64 (RFC 4648 §4), and the variant for URLs (§5).
 package enum Base64 {
     private static let alphabet: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
     private static let urlAlphabet: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -16,7 +16,7 @@ package enum Base64 {
         }
     }
 
-    /// Encodes for URLs, JSON Web Tokens and Web Push: with `-` and `_`, without padding.
+    /// Encodes for URLs, JSON Web Tokens and Web Push: with `-` and `_` and without padding.
     package static func encodeForURL(_ bytes: some Collection<UInt8>) -> String {
         Array(bytes).withUnsafeBytes { encode($0, urlAlphabet, isPadded: false) }
     }
@@ -29,10 +29,10 @@ package enum Base64 {
         }
     }
 
-    /// The length with padding.
+    /// The length of the encoded bytes, with padding.
     private static func encodedLength(_ count: Int) -> Int { (count + 2) / 3 * 4 }
 
-    /// Returns the number of digits written.
+    /// Encodes bytes. Returns the number of digits that were written.
     private static func encode(
         _ bytes: UnsafeRawBufferPointer, _ alphabet: StaticString, isPadded: Bool,
         to text: UnsafeMutableBufferPointer<UInt8>
@@ -52,10 +52,10 @@ package enum Base64 {
         return next
     }
 
-    /// Decodes either alphabet, with or without padding.
+    /// Decodes both variants, with or without padding.
     ///
-    /// - Returns: `nil` for anything else: a foreign character, an impossible length, wrong padding, or non-zero bits
-    ///   after the last byte (§3.5: two texts would have the same bytes).
+    /// - Returns: `nil` if the text has an invalid character, an impossible length, wrong padding, or bits other than
+    ///   zero after the last byte. With such bits, two texts would have the same bytes (§3.5).
     package static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var digits = Array(text.utf8)
         let padding = digits.reversed().prefix { $0 == UInt8(ascii: "=") }.count
@@ -89,7 +89,7 @@ package enum Base64 {
         }
     }
 
-    /// Whether `text` is the base64 of 16 bytes, as `Sec-WebSocket-Key` must be: 22 digits and `==`.
+    /// Whether `text` is the base64 of 16 bytes: 22 digits and `==`. `Sec-WebSocket-Key` requires this.
     static func isSixteenBytes(_ text: UnsafeRawBufferPointer) -> Bool {
         text.count == 24 && text[22] == UInt8(ascii: "=") && text[23] == UInt8(ascii: "=")
             && text[..<22].allSatisfy(ByteSet.base64.contains)

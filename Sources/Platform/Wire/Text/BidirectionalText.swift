@@ -1,7 +1,7 @@
-/// Text of users within the server's own text. Its writing direction (Unicode Standard Annex #9) must not affect the
-/// text around it. Stored data and JSON responses stay unchanged.
+/// Text of users within text of the server. The writing direction of the users' text (Unicode Standard Annex #9) must
+/// not affect the text around it. Stored data and JSON responses aren't changed.
 package enum BidirectionalText {
-    /// The kind of section that a control character opens, which decides what closes it.
+    /// The kind of section that a control character opens. It determines which character closes the section.
     private enum Opening {
         case embedding, isolate
     }
@@ -10,8 +10,9 @@ package enum BidirectionalText {
     private static let popDirectionalIsolate: Unicode.Scalar = "\u{2069}"
     private static let popDirectionalFormatting: Unicode.Scalar = "\u{202C}"
 
-    /// Returns the text for use within a sentence. If it could affect the direction of its surroundings, it is put on
-    /// one line between isolates, because an isolate ends with its paragraph (BD9).
+    /// Returns the text in a form that can be used within a sentence. If the text could affect the direction of the
+    /// text around it, it is enclosed in isolates. It is also put on one line, because an isolate ends with its
+    /// paragraph (BD9).
     package static func quoted(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: mayRunFromTheRight) else { return text }
         var quoted = String.UnicodeScalarView([firstStrongIsolate])
@@ -20,8 +21,8 @@ package enum BidirectionalText {
         return String(quoted)
     }
 
-    /// Returns the text for use in a separate field, which others may combine with more text. Open sections are closed,
-    /// and unmatched closing characters are removed (BD9, BD11).
+    /// Returns the text in a form for a separate field, which programs may join with other text. Open sections are
+    /// closed, and closing characters without an open section are removed (BD9, BD11).
     package static func closed(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isControl) else { return text }
         var closed = String.UnicodeScalarView()
@@ -34,7 +35,7 @@ package enum BidirectionalText {
                 guard open.last == .embedding else { continue }
                 open.removeLast()
             case popDirectionalIsolate:
-                // Also closes the embeddings within the isolate.
+                // This also closes the embeddings within the isolate.
                 guard let isolate = open.lastIndex(of: .isolate) else { continue }
                 open.removeSubrange(isolate...)
             default: break
@@ -47,7 +48,8 @@ package enum BidirectionalText {
         return String(closed)
     }
 
-    /// Embeddings, overrides, isolates and their ends. Marks aren't included, because they open nothing.
+    /// Whether a character is an embedding, an override, an isolate, or the end of one. Marks aren't included, because
+    /// they open nothing.
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar {
         case "\u{202A}"..."\u{202E}", "\u{2066}"..."\u{2069}": true
@@ -55,8 +57,9 @@ package enum BidirectionalText {
         }
     }
 
-    /// Controls and marks, and blocks of right-to-left characters, including unassigned ones (§3.2,
-    /// DerivedBidiClass.txt). All other text keeps a left-to-right sentence as it is.
+    /// Whether a character may change the direction of the text. These are controls and marks, and the blocks of
+    /// right-to-left characters, including unassigned ones (§3.2, DerivedBidiClass.txt). All other characters leave a
+    /// left-to-right sentence unchanged.
     private static func mayRunFromTheRight(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar {
         case "\u{590}"..."\u{8FF}", "\u{200E}"..."\u{200F}", "\u{FB1D}"..."\u{FDFF}", "\u{FE70}"..."\u{FEFF}",
@@ -66,7 +69,7 @@ package enum BidirectionalText {
         }
     }
 
-    /// The character class B.
+    /// Whether a character has the class B, which ends a paragraph.
     private static func endsParagraph(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar {
         case "\n", "\r", "\u{1C}"..."\u{1E}", "\u{85}", "\u{2029}": true

@@ -1,5 +1,5 @@
-/// The position of a part of a head. 16 bits are enough, because `HTTPLimits` keeps heads below 64 KiB. A field takes 8
-/// bytes.
+/// The position of a part of a head. It has two numbers of 16 bits, because `HTTPLimits` keeps heads below 64 KiB. A
+/// field therefore takes only 8 bytes.
 struct ByteRange: Sendable, Equatable {
     var start: UInt16
     var end: UInt16
@@ -21,7 +21,7 @@ struct ByteRange: Sendable, Equatable {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Returns a part of the buffer with indices from zero.
+    /// Returns a part of the buffer. The indices of the part begin with zero.
     func part(_ range: Range<Int>) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: self[range])
     }

@@ -1,7 +1,7 @@
 import Glibc
 
 extension UnsafeRawBufferPointer {
-    /// Returns the first offset of `byte` in `range`, with `memchr`.
+    /// Returns the offset of the first `byte` in `range`. Uses `memchr`.
     func firstOffset(of byte: UInt8, in range: Range<Int>) -> Int? {
         guard !range.isEmpty, let base = baseAddress,
             let found = memchr(base + range.lowerBound, Int32(byte), range.count)

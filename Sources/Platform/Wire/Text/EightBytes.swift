@@ -1,7 +1,7 @@
-/// Eight bytes in one word, the first in the lowest bits. Properties of all eight are computed at once.
+/// Eight bytes in one word, with the first byte in the lowest bits. A property is computed for all eight bytes at once.
 ///
-/// Intermediate words have the top bit of each byte set if the byte has the property. An addition to the other seven
-/// bits sets it when they reach a bound, and never carries into the next byte.
+/// In intermediate words, the top bit of each byte is set if the byte has the property. An addition to the other seven
+/// bits sets the top bit if they reach a bound. It never carries into the next byte.
 package struct EightBytes {
     private let word: UInt64
     /// The lower seven bits of each byte.
@@ -11,7 +11,7 @@ package struct EightBytes {
         self.init(word: UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
     }
 
-    /// Two words of four bytes each.
+    /// Creates the word from two numbers of four bytes each.
     package init(_ first: UInt32, _ second: UInt32) {
         self.init(word: UInt64(UInt32(littleEndian: first)) | UInt64(UInt32(littleEndian: second)) << 32)
     }
@@ -21,28 +21,29 @@ package struct EightBytes {
         low = word & Self.each(0x7F)
     }
 
-    /// The four bytes of eight hexadecimal digits, the first in the lowest bits; `nil` if one isn't a digit.
+    /// The four bytes that eight hexadecimal digits stand for, with the first in the lowest bits. `nil` if a byte isn't
+    /// a digit.
     package var hexadecimal: UInt32? {
         let letters = letters(upTo: UInt8(ascii: "f"))
         guard (digits | letters) & ascii == Self.tops else { return nil }
-        // The low four bits of `a` are 1 but its value is 10, so each letter adds 9.
+        // The low four bits of `a` are 1, but its value is 10. Therefore 9 is added for each letter.
         let values = (word & Self.each(0x0F)) &+ (letters & Self.tops) >> 7 &* 9
         var bytes = (values << 4 | values >> 8) & 0x00FF_00FF_00FF_00FF
         bytes = (bytes | bytes >> 8) & 0x0000_FFFF_0000_FFFF
         return UInt32(truncatingIfNeeded: bytes | bytes >> 16)
     }
 
-    /// Whether all are letters, digits or hyphens, as in nearly all names.
+    /// Whether all bytes are letters, digits or hyphens. Nearly all names have only these.
     var areNameBytes: Bool {
         (letters(upTo: UInt8(ascii: "z")) | digits | ~differing(from: UInt8(ascii: "-"))) & ascii == Self.tops
     }
 
-    /// Whether all are printable ASCII including space, or above ASCII.
+    /// Whether all bytes are printable ASCII (including space) or above ASCII.
     var arePrintable: Bool {
         (reaching(0x20) & ~reaching(0x7F) | ~ascii) & Self.tops == Self.tops
     }
 
-    /// Whether all are visible ASCII and none is `byte`.
+    /// Whether all bytes are visible ASCII and none of them is `byte`.
     func areVisible(but byte: UInt8) -> Bool {
         reaching(0x21) & ~reaching(0x7F) & differing(from: byte) & ascii == Self.tops
     }
@@ -50,7 +51,7 @@ package struct EightBytes {
     private var ascii: UInt64 { ~word & Self.tops }
     private var digits: UInt64 { reaching(UInt8(ascii: "0")) & ~reaching(UInt8(ascii: "9") + 1) }
 
-    /// Marks letters up to `last`, a lowercase letter, ignoring case.
+    /// Marks the letters up to `last`, which is a lowercase letter. Case is ignored.
     private func letters(upTo last: UInt8) -> UInt64 {
         let folded = low | Self.each(0x20)
         return (folded &+ Self.each(0x80 - UInt8(ascii: "a"))) & ~(folded &+ Self.each(0x80 - last - 1))
@@ -60,7 +61,7 @@ package struct EightBytes {
         low &+ Self.each(0x80 - bound)
     }
 
-    /// Marks ASCII bytes that differ from `byte`.
+    /// Marks the ASCII bytes that differ from `byte`.
     private func differing(from byte: UInt8) -> UInt64 {
         (low ^ Self.each(byte)) &+ Self.each(0x7F)
     }
@@ -73,12 +74,12 @@ package struct EightBytes {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether `holds` is true for every byte. Eight bytes at once are tested with `holdsForEight`, which may be
-    /// stricter.
+    /// Whether `holds` is true for every byte. Eight bytes at a time are first tested with `holdsForEight`. It may be
+    /// `false` even if `holds` is true for all eight.
     func allSatisfy(_ holds: (UInt8) -> Bool, eight holdsForEight: (EightBytes) -> Bool) -> Bool {
         var index = 0
         while index < count {
-            // The last eight bytes overlap with those before.
+            // The last eight bytes may overlap with the ones before.
             let start = Swift.min(index, count &- 8)
             if start >= 0, holdsForEight(EightBytes(self, at: start)) {
                 index = start &+ 8
@@ -91,7 +92,7 @@ extension UnsafeRawBufferPointer {
         return true
     }
 
-    /// Whether it is a `token` (RFC 9110 §5.6.2) or empty.
+    /// Whether the bytes are a `token` (RFC 9110 §5.6.2) or empty.
     var areTokenBytes: Bool { allSatisfy(ByteSet.token.contains, eight: { $0.areNameBytes }) }
 
     /// Whether a field's value may contain the bytes (RFC 9110 §5.5).

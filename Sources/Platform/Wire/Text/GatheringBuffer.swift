@@ -1,6 +1,6 @@
 import Glibc
 
-/// Bytes that are gathered piece by piece. Unlike an array's, they don't move between two appends.
+/// Bytes that are gathered piece by piece. Unlike the bytes of an array, they don't move between two appends.
 struct GatheringBuffer: ~Copyable {
     private var memory: UnsafeMutableRawPointer?
     private(set) var capacity = 0
@@ -10,13 +10,13 @@ struct GatheringBuffer: ~Copyable {
 
     deinit { free(memory) }
 
-    /// The gathered bytes; valid until the next append.
+    /// The gathered bytes. They are valid until the next append.
     var bytes: UnsafeMutableRawBufferPointer {
         UnsafeMutableRawBufferPointer(start: memory, count: count)
     }
 
-    /// Appends `piece`. The memory doubles as bytes arrive, up to `atMost`, so an announced length alone takes no
-    /// memory. Returns `false` if memory is exhausted.
+    /// Appends `piece`. The memory grows by doubling as bytes arrive, up to `atMost`. An announced length alone
+    /// therefore uses no memory. Returns `false` if memory is exhausted.
     mutating func append(_ piece: UnsafeRawBufferPointer, atMost: Int) -> Bool {
         guard let source = piece.baseAddress, piece.count > 0 else { return true }
         let needed = count + piece.count

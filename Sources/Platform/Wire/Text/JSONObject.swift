@@ -1,16 +1,17 @@
 /// The members of a JSON object (RFC 8259 §4), for code that needs a few of them by name.
 ///
-/// Text is unescaped UTF-8 bytes, because `String` treats some names with different bytes as equal. If a name occurs
-/// twice, the last member counts, as in JavaScript and Ruby. A single surrogate (§8.2) becomes U+FFFD.
+/// Text consists of UTF-8 bytes without escapes. `String` isn't used, because it treats some names with different bytes
+/// as equal. If a name occurs twice, the last member counts, as in JavaScript and Ruby. A single surrogate (§8.2)
+/// becomes U+FFFD.
 package struct JSONObject: Sendable, Equatable {
     package enum Value: Sendable, Equatable {
-        /// Unescaped.
+        /// A string, with its escapes decoded.
         case string([UInt8])
-        /// The number as it is written in the text.
+        /// A number, as it is written in the text.
         case number([UInt8])
         case boolean(Bool)
         case null
-        /// An array or object, as written.
+        /// An array or an object, as it is written in the text.
         case nested([UInt8])
     }
 
@@ -21,12 +22,12 @@ package struct JSONObject: Sendable, Equatable {
 
     private var members: [Member] = []
 
-    /// Parses a text; `nil` if it isn't JSON or not an object. O(n), without recursion.
+    /// Parses a text. Returns `nil` if it isn't JSON or not an object. O(n), without recursion.
     package init?(_ bytes: UnsafeRawBufferPointer) {
         guard JSONSyntax.isValid(bytes) else { return nil }
         var scanner = JSONMemberScanner(bytes)
         guard scanner.take(UInt8(ascii: "{")) else { return nil }
-        // The grammar was checked before, so the scanner knows what follows.
+        // The grammar was checked before, so only valid members follow.
         while scanner.next == UInt8(ascii: "\"") {
             let name = scanner.takeString()
             _ = scanner.take(UInt8(ascii: ":"))
@@ -40,16 +41,17 @@ package struct JSONObject: Sendable, Equatable {
         self = object
     }
 
-    /// O(members).
+    /// Returns the value of the member with this name. O(members).
     package subscript(name: StaticString) -> Value? {
         let name = UnsafeRawBufferPointer(name)
         return members.last { $0.name.elementsEqual(name) }?.value
     }
 
-    /// The number of members as written. A repeated name counts twice.
+    /// The number of members in the text. A repeated name counts each time.
     package var count: Int { members.count }
 
-    /// All members that count, in the order of their names, for objects with arbitrary names. O(members).
+    /// All members in the order of their names, for objects with arbitrary names. Of members with the same name, only
+    /// the last one is included. O(members).
     package var all: [(name: [UInt8], value: Value)] {
         var all: [(name: [UInt8], value: Value)] = []
         var places: [[UInt8]: Int] = [:]
@@ -70,13 +72,14 @@ package struct JSONObject: Sendable, Equatable {
         return bytes
     }
 
-    /// Returns a string member. Members of another type count as missing.
+    /// Returns the text of a string member. A member of another type counts as missing.
     package func text(_ name: StaticString) -> String? {
         string(name).map { String(decoding: $0, as: UTF8.self) }
     }
 }
 
-/// Scans a text whose grammar was checked before. Every step stays within bounds for any text.
+/// Scans a text whose grammar was checked before. Every step stays within the bounds of the memory, even for an invalid
+/// text.
 private struct JSONMemberScanner {
     private let bytes: UnsafeRawBufferPointer
     private var position = 0
@@ -85,7 +88,7 @@ private struct JSONMemberScanner {
         self.bytes = bytes
     }
 
-    /// The next byte after white space.
+    /// The next byte that isn't white space.
     var next: UInt8? {
         mutating get {
             while position < bytes.count {
@@ -160,7 +163,7 @@ private struct JSONMemberScanner {
         position = min(position, bytes.count)
     }
 
-    /// Takes a string's bytes, unescaped (§7).
+    /// Takes a string and returns its bytes without escapes (§7).
     mutating func takeString() -> [UInt8] {
         _ = take(UInt8(ascii: "\""))
         var text: [UInt8] = []
@@ -187,12 +190,12 @@ private struct JSONMemberScanner {
         case UInt8(ascii: "r"): text.append(0x0D)
         case UInt8(ascii: "t"): text.append(0x09)
         case UInt8(ascii: "u"): text.append(contentsOf: UTF8.encode(takeScalar()) ?? UTF8.encodedReplacementCharacter)
-        // The quotation mark and both slashes are their own escapes.
+        // A quotation mark, a slash and a backslash stand for themselves after the backslash.
         default: text.append(byte)
         }
     }
 
-    /// Takes the scalar of `\uXXXX` or of two of them. The first two characters were already passed.
+    /// Takes the character of `\uXXXX`, or of a pair of these. The first two characters (`\u`) were already skipped.
     private mutating func takeScalar() -> Unicode.Scalar {
         let unit = takeCodeUnit()
         guard UTF16.isLeadSurrogate(unit) else { return Unicode.Scalar(unit) ?? "\u{FFFD}" }

@@ -1,16 +1,16 @@
 /// A JSON Schema (2020-12), limited to what the server's published messages need.
 package indirect enum JSONSchema: Sendable, Hashable {
-    /// - Parameter length: In Unicode scalars.
+    /// - Parameter length: The permitted number of Unicode scalars.
     case text(length: ClosedRange<Int>? = nil, format: String? = nil, pattern: String? = nil)
     case integer(ClosedRange<Int>? = nil)
     case number
     case boolean
-    /// One of these strings.
+    /// A string that is one of these.
     case `enum`([String])
     case array(JSONSchema, most: Int? = nil)
-    /// An object with these members, and possibly others.
+    /// An object with these members. It may have others.
     case object([Member])
-    /// An object with arbitrary names, whose values have this schema.
+    /// An object with arbitrary names. All values have this schema.
     case map(JSONSchema)
     case either([JSONSchema])
     /// A reference to a named schema.
@@ -36,7 +36,7 @@ package indirect enum JSONSchema: Sendable, Hashable {
         }
     }
 
-    /// Whether it is an object in which something has to stand.
+    /// Whether this is an object with at least one required member.
     package var demandsMembers: Bool {
         guard case .object(let members) = self else { return false }
         return members.contains(where: \.isRequired)
@@ -58,7 +58,7 @@ package indirect enum JSONSchema: Sendable, Hashable {
         }
     }
 
-    /// - Parameter references: The prefix of references, with a slash at the end: `#/components/schemas/`.
+    /// - Parameter references: The beginning of references, such as `#/components/schemas/`, with a slash at the end.
     package func write(to json: inout JSONText, references: String) {
         json.object { writeMembers(to: &$0, references: references) }
     }

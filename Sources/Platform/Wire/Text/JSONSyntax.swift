@@ -1,7 +1,8 @@
 /// Checks whether bytes are a JSON text in UTF-8 (RFC 8259, §8.1).
 ///
-/// Decoders accept more, and differ in it: a trailing comma, `01`, a raw line break in a string, UTF-16, an unfinished
-/// number. Clients come to depend on whatever a server accepts, so this check runs before decoding.
+/// Decoders accept more, and not all of them the same: a trailing comma, `01`, a raw line break in a string, UTF-16, an
+/// unfinished number. Clients may come to depend on everything that a server accepts. This check therefore runs before
+/// decoding.
 package struct JSONSyntax {
     /// The maximum nesting depth of arrays and objects.
     package static let maximumDepth = 512
@@ -13,7 +14,7 @@ package struct JSONSyntax {
         self.bytes = bytes
     }
 
-    /// Whether `bytes` are one JSON value with nothing but white space around it. O(n), without recursion.
+    /// Whether `bytes` are one JSON value, with only white space around it. O(n), without recursion.
     package static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard UTF8Validator.isValid(bytes) else { return false }
         var syntax = JSONSyntax(bytes)
@@ -21,7 +22,7 @@ package struct JSONSyntax {
     }
 
     private mutating func takeText() -> Bool {
-        // The closing bytes of the open arrays and objects, the innermost last.
+        // The bytes that will close the open arrays and objects. The innermost is the last.
         var closers: [UInt8] = []
         while let isWhole = beginValue(&closers) {
             if isWhole {
@@ -32,9 +33,9 @@ package struct JSONSyntax {
         return false
     }
 
-    /// Passes a value, or the beginning of an array or object.
+    /// Skips a value, or the beginning of an array or object.
     ///
-    /// - Returns: Whether it is a complete value; `nil` if it is invalid.
+    /// - Returns: Whether the value is complete, or `nil` if it is invalid.
     private mutating func beginValue(_ closers: inout [UInt8]) -> Bool? {
         skipWhitespace()
         guard position < bytes.count else { return nil }
@@ -59,9 +60,9 @@ package struct JSONSyntax {
         }
     }
 
-    /// After a value: passes the closing bytes, up to the next value.
+    /// Skips the closing bytes after a value, up to the next value.
     ///
-    /// - Returns: Whether the text is complete; `nil` if it is invalid.
+    /// - Returns: Whether the text is complete, or `nil` if it is invalid.
     private mutating func endValue(_ closers: inout [UInt8]) -> Bool? {
         while let closer = closers.last {
             if take(closer) {
@@ -75,13 +76,13 @@ package struct JSONSyntax {
         return position == bytes.count ? true : nil
     }
 
-    /// §4: a member's name and the colon.
+    /// Skips a member's name and the colon (§4).
     private mutating func takeName() -> Bool {
         skipWhitespace()
         return takeString() && take(UInt8(ascii: ":"))
     }
 
-    /// §7: no control characters, and the escapes that are defined.
+    /// Skips a string. It must have no control characters, and only the escapes that are defined (§7).
     private mutating func takeString() -> Bool {
         guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else { return false }
         position += 1
@@ -114,7 +115,7 @@ package struct JSONSyntax {
         }
     }
 
-    /// §6: no plus sign, no leading zeros, digits on both sides of the point.
+    /// Skips a number. It must have no plus sign and no leading zeros, and digits on both sides of the point (§6).
     private mutating func takeNumber() -> Bool {
         skip(UInt8(ascii: "-"))
         let isZero = position < bytes.count && bytes[position] == UInt8(ascii: "0")
@@ -139,7 +140,7 @@ package struct JSONSyntax {
         return true
     }
 
-    /// Passes `byte` and the white space before it. Stays in place if another byte follows.
+    /// Skips `byte` and the white space before it. If another byte follows, the position doesn't change.
     private mutating func take(_ byte: UInt8) -> Bool {
         skipWhitespace()
         return skip(byte)
@@ -152,7 +153,7 @@ package struct JSONSyntax {
         return true
     }
 
-    /// §2: the four bytes that count as white space.
+    /// Skips white space, which is one of four bytes (§2).
     private mutating func skipWhitespace() {
         while position < bytes.count {
             switch bytes[position] {

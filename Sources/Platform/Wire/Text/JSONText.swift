@@ -1,4 +1,4 @@
-/// Writes JSON (RFC 8259), with members in the given order and absent members left out.
+/// Writes JSON (RFC 8259). Members have the given order, and absent members are left out.
 package struct JSONText {
     package private(set) var bytes: [UInt8] = []
     private var needsComma = false
@@ -13,7 +13,7 @@ package struct JSONText {
         nested(UInt8(ascii: "["), UInt8(ascii: "]"), body)
     }
 
-    /// Writes a member's name. Its value must follow.
+    /// Writes a member's name. The caller must write its value next.
     package mutating func name(_ name: String) {
         string(name)
         bytes.append(UInt8(ascii: ":"))
@@ -40,7 +40,7 @@ package struct JSONText {
         needsComma = true
     }
 
-    /// - Parameter value: Finite, and less than 10¹⁶, so that it needs no exponent.
+    /// - Parameter value: A finite number less than 10¹⁶, so that it needs no exponent.
     package mutating func member(_ name: String, _ value: Double) {
         self.name(name)
         separate()
@@ -54,7 +54,7 @@ package struct JSONText {
         needsComma = true
     }
 
-    /// - Parameter number: Finite and less than 10¹⁶, as in ``member(_:_:)``.
+    /// - Parameter number: A finite number less than 10¹⁶, as in ``member(_:_:)``.
     package mutating func number(_ number: Double) {
         separate()
         bytes.append(contentsOf: "\(number)".utf8)
@@ -67,7 +67,7 @@ package struct JSONText {
         needsComma = true
     }
 
-    /// Appends a value that is already JSON.
+    /// Appends a value that is already encoded as JSON.
     package mutating func value(_ json: some Sequence<UInt8>) {
         separate()
         bytes.append(contentsOf: json)
@@ -80,7 +80,7 @@ package struct JSONText {
         needsComma = true
     }
 
-    /// Appends a string, given in UTF-8.
+    /// Appends a string. The text is given in UTF-8.
     static func append(string text: some Sequence<UInt8>, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         if text.withContiguousStorageIfAvailable({ append(escaping: $0, to: &bytes) }) == nil {
@@ -89,7 +89,7 @@ package struct JSONText {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Bytes that need no escape, usually all, are appended in one piece.
+    /// Appends text with escapes. Bytes that need no escape, usually all, are appended in one piece.
     private static func append(escaping text: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
         var plain = 0
         for (index, byte) in text.enumerated() where needsEscape(byte) {
@@ -100,7 +100,7 @@ package struct JSONText {
         bytes.append(contentsOf: text[plain...])
     }
 
-    /// RFC 8259 §7: quotation marks, reverse solidi and control characters.
+    /// Whether a byte needs an escape (RFC 8259 §7): a quotation mark, a backslash or a control character.
     private static func needsEscape(_ byte: UInt8) -> Bool {
         byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }

@@ -1,19 +1,19 @@
 /// Validates UTF-8 (RFC 3629) as bytes arrive.
 ///
 /// Overlong forms, surrogates and values above U+10FFFF are refused at the first byte that can't be part of a valid
-/// sequence. A peer therefore learns of its mistake early (RFC 6455 §8.1). Every split of the bytes gives the same
-/// result. The state has three bytes.
+/// sequence. A peer is therefore notified of its error early (RFC 6455 §8.1). The result doesn't depend on where the
+/// bytes are split. The state has three bytes.
 package struct UTF8Validator: Sendable, Equatable {
     /// The number of missing continuation bytes.
     private var missing: UInt8 = 0
-    /// The lower bound of the next continuation byte. The second byte of a sequence shows overlong forms, surrogates
-    /// and values that are too large.
+    /// The lower bound of the next continuation byte. A second byte that is out of its bounds shows an overlong form, a
+    /// surrogate or a value that is too large.
     private var lowest: UInt8 = 0x80
     private var highest: UInt8 = 0xBF
 
     package init() {}
 
-    /// Whether no sequence is incomplete.
+    /// Whether the bytes until now don't end within a sequence.
     package var isComplete: Bool { missing == 0 }
 
     /// Whether `bytes` are complete, valid UTF-8.
@@ -22,13 +22,14 @@ package struct UTF8Validator: Sendable, Equatable {
         return validator.append(bytes) && validator.isComplete
     }
 
-    /// Validates the next bytes. Returns `false` if the text can't become valid. Don't use it after that.
+    /// Validates the next bytes. Returns `false` if the text can't become valid any more. Don't use the validator after
+    /// that.
     package mutating func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var index = 0
         let count = bytes.count
         while index < count {
             if missing == 0 {
-                // Checks eight bytes at a time while they are ASCII, because most messages are ASCII.
+                // While all bytes are ASCII, eight are checked at a time, because most messages are ASCII.
                 while index &+ 8 <= count,
                     bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
                 {
@@ -50,7 +51,8 @@ package struct UTF8Validator: Sendable, Equatable {
         return true
     }
 
-    /// RFC 3629 §4: the lead byte determines the number of continuation bytes and the range of the first.
+    /// Begins a sequence. The first byte determines the number of continuation bytes, and the range of the first of
+    /// these (RFC 3629 §4).
     private mutating func begin(with lead: UInt8) -> Bool {
         switch lead {
         case 0xC2...0xDF: missing = 1

@@ -1,12 +1,12 @@
 /// The client's side of the opening handshake (RFC 6455 §4.1). It offers no compression.
 package struct WebSocketClientHandshake: Sendable {
-    /// `Sec-WebSocket-Key`.
+    /// The value of `Sec-WebSocket-Key`.
     package let key: String
     private let subprotocols: [String]
 
     /// - Parameters:
-    /// - subprotocols: The offered subprotocols, in order of preference.
-    /// - nonce: Sixteen random bytes.
+    ///   - subprotocols: The offered subprotocols, in order of preference.
+    ///   - nonce: Sixteen random bytes.
     package init(
         subprotocols: [String] = [], nonce: (UInt64, UInt64) = (.random(in: 0 ... .max), .random(in: 0 ... .max))
     ) {
@@ -14,9 +14,9 @@ package struct WebSocketClientHandshake: Sendable {
         key = Base64.encode(withUnsafeBytes(of: nonce) { Array($0) })
     }
 
-    /// Returns the request's bytes.
+    /// Returns the bytes of the request.
     ///
-    /// - Parameter fields: The client's own fields.
+    /// - Parameter fields: Further header fields of the client.
     package func request(_ target: String, host: String, fields: [HTTPField] = []) -> [UInt8] {
         var all = [
             HTTPField("Upgrade", "websocket"), HTTPField("Connection", "Upgrade"),
@@ -28,14 +28,14 @@ package struct WebSocketClientHandshake: Sendable {
         return HTTPRequestEncoder.encode("GET", target, host: host, fields: all + fields)
     }
 
-    /// The base64 of the SHA-1 of the key and the protocol's own UUID (RFC 6455 §4.2.2).
+    /// Returns the base64 of the SHA-1 of the key and the UUID that the protocol defines (RFC 6455 §4.2.2).
     package static func acceptValue(forKey key: String) -> String {
         Base64.encode(SHA1.digest(Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)))
     }
 
-    /// Checks the response. After it, the connection carries frames.
+    /// Checks the response. After a valid response, the connection carries frames.
     ///
-    /// - Returns: The server's selected subprotocol; `nil` for none.
+    /// - Returns: The subprotocol that the server selected, or `nil` if it selected none.
     package func accept(_ response: HTTPResponseHead) throws(WebSocketAnswerError) -> String? {
         guard response.status == .switchingProtocols else { throw .notSwitching }
         guard response.contains("Upgrade", token: "websocket"), response.contains("Connection", token: "upgrade")
@@ -55,16 +55,16 @@ package struct WebSocketClientHandshake: Sendable {
 
 /// The reason why a response to a handshake is invalid (RFC 6455 §4.1). The client must fail the connection.
 package enum WebSocketAnswerError: Error, Hashable, CaseIterable {
-    /// Any status except `101`: the server refuses, and its response says why.
+    /// The status isn't `101`. The server refuses, and the response contains the reason.
     case notSwitching
-    /// It switches to another protocol.
+    /// The server switches to another protocol.
     case noUpgrade
     /// `Sec-WebSocket-Accept` doesn't match the key.
     case wrongAccept
     case foreignExtension
     case foreignSubprotocol
 
-    /// The violated rule, with its section.
+    /// The violated rule, with the section of the RFC.
     package var reason: String {
         switch self {
         case .notSwitching: "RFC 6455 §4.1: the status of a handshake's answer must be 101."

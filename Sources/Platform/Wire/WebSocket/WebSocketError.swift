@@ -1,8 +1,8 @@
-/// A violation of the protocol or a limit by a peer. The connection must be failed with this code and reason (RFC 6455
+/// A peer's violation of the protocol or of a limit. The connection must be failed with this code and reason (RFC 6455
 /// §7.1.7).
 package struct WebSocketError: Error, Sendable, Hashable {
     package let code: WebSocketCloseCode
-    /// The violated rule, at most 123 bytes, so that it fits into a close frame.
+    /// The violated rule. It has at most 123 bytes, so that it fits into a close frame.
     package let reason: String
 
     private init(_ code: WebSocketCloseCode, _ reason: String) {

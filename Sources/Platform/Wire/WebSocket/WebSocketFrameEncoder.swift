@@ -15,12 +15,14 @@
 ///     | Masking-key (continued)       |          Payload Data         |
 ///     +-------------------------------- - - - - - - - - - - - - - - - +
 ///
-/// A server's frames have no mask, so one encoded frame serves all receivers; a client's have a fresh one each (§5.3).
+/// A server's frames have no mask, so one encoded frame serves all receivers. A client needs a new mask for each frame
+/// (§5.3).
 package enum WebSocketFrameEncoder {
     /// The maximum payload of a control frame in bytes (§5.5).
     package static var longestControlPayload: Int { 125 }
 
-    /// Appends a frame with `payload`. The caller must keep control frames whole and within `longestControlPayload`.
+    /// Appends a frame with `payload`. For a control frame, the caller must pass the whole payload, of at most
+    /// `longestControlPayload` bytes.
     package static func encode(
         _ opcode: WebSocketOpcode, _ payload: UnsafeRawBufferPointer, isFinal: Bool = true,
         isCompressed: Bool = false, mask: WebSocketMask? = nil, into buffer: inout [UInt8]
@@ -57,7 +59,8 @@ package enum WebSocketFrameEncoder {
         }
     }
 
-    /// Appends a message in frames of at most `longestPayload` bytes (§5.4), for peers that accept no longer ones.
+    /// Appends a message in frames of at most `longestPayload` bytes (§5.4). Use it for peers that don't accept longer
+    /// frames.
     package static func encode(
         _ opcode: WebSocketOpcode, _ message: UnsafeRawBufferPointer, longestPayload: Int, isCompressed: Bool = false,
         into buffer: inout [UInt8]
@@ -68,7 +71,7 @@ package enum WebSocketFrameEncoder {
         while rest.count > longestPayload, longestPayload > 0 {
             encode(opcode, rest.take(longestPayload), isFinal: false, isCompressed: isCompressed, into: &buffer)
             opcode = .continuation
-            // RFC 7692 §6.1: only the first fragment has the bit.
+            // Only the first fragment has the compression bit (RFC 7692 §6.1).
             isCompressed = false
         }
         encode(opcode, rest, isCompressed: isCompressed, into: &buffer)
@@ -80,8 +83,8 @@ package enum WebSocketFrameEncoder {
         text.withUTF8 { encode(.text, UnsafeRawBufferPointer($0), mask: mask, into: &buffer) }
     }
 
-    /// Appends a close frame (§5.5.1). It is empty if there is no code, or the code may not be sent. The reason is cut
-    /// after the last whole character within 123 bytes.
+    /// Appends a close frame (§5.5.1). Its payload is empty if there is no code, or if the code may not be sent. The
+    /// reason is cut after the last whole character within 123 bytes.
     package static func close(
         _ code: WebSocketCloseCode?, reason: String = "", mask: WebSocketMask? = nil, into buffer: inout [UInt8]
     ) {

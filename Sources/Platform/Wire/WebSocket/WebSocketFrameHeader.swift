@@ -1,10 +1,10 @@
-/// The parsed and checked header of a frame (RFC 6455 §5.2, drawn in `WebSocketFrameEncoder`).
+/// The parsed and checked header of a frame (RFC 6455 §5.2). `WebSocketFrameEncoder` has a drawing of it.
 package struct WebSocketFrameHeader {
-    /// The rules for the next header.
+    /// The rules that the next header must follow.
     package struct Rules {
         let role: WebSocketRole
         let allowsCompressed: Bool
-        /// The message that is being assembled; `nil` between messages.
+        /// The message whose fragments are arriving, or `nil` between messages.
         let openMessage: (bytes: Int, isCompressed: Bool)?
         let maxMessageBytes: Int
 
@@ -30,7 +30,8 @@ package struct WebSocketFrameHeader {
     /// The size of this header in bytes.
     package let count: Int
 
-    /// `nil` if `bytes` end before the header does. An error is thrown at the first byte that shows it.
+    /// Parses a header. Returns `nil` if `bytes` end before the header does. An error is thrown at the first byte that
+    /// shows it.
     package init?(_ bytes: UnsafeRawBufferPointer, rules: Rules) throws(WebSocketError) {
         guard let first = bytes.first else { return nil }
         opcode = try Self.opcode(first, rules: rules)
@@ -84,7 +85,7 @@ package struct WebSocketFrameHeader {
         return opcode
     }
 
-    /// Two or eight bytes, the most significant first.
+    /// Reads a length of two or eight bytes, the most significant byte first.
     private static func extendedLength(_ bytes: UnsafeRawBufferPointer) throws(WebSocketError) -> Int {
         let length = bytes.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         guard length <= UInt64(Int64.max) else { throw .hugeLength }
@@ -93,7 +94,7 @@ package struct WebSocketFrameHeader {
     }
 }
 
-/// The type of a frame (RFC 6455 §5.2). All other values are reserved.
+/// The type of a frame (RFC 6455 §5.2). All other numbers are reserved.
 package enum WebSocketOpcode: UInt8, Sendable, Hashable {
     case continuation = 0x0
     case text = 0x1
@@ -102,11 +103,12 @@ package enum WebSocketOpcode: UInt8, Sendable, Hashable {
     case ping = 0x9
     case pong = 0xA
 
-    /// Close, ping and pong: short, whole, and allowed between the fragments of a message (§5.5).
+    /// Whether this is a close, ping or pong frame. Such frames are short and whole, and may come between the fragments
+    /// of a message (§5.5).
     package var isControl: Bool { rawValue & 0x8 != 0 }
 }
 
-/// The end of the connection that reads. A client masks its frames, a server doesn't (RFC 6455 §5.1).
+/// The end of the connection that reads. A client masks its frames, and a server doesn't (RFC 6455 §5.1).
 package enum WebSocketRole: Sendable, Hashable {
     case server, client
 }

@@ -2,7 +2,7 @@ import COpenSSL
 
 /// The server's side of the opening handshake (RFC 6455 §4.2).
 package enum WebSocketHandshake {
-    /// Whether the request asks for a WebSocket, validly or not: `Upgrade` contains `websocket`.
+    /// Whether the request asks for a WebSocket: `Upgrade` contains `websocket`. The handshake may still be invalid.
     package static func isAsked(by head: HTTPRequestHead) -> Bool {
         head.headers.contains("Upgrade", token: "websocket")
     }
@@ -11,16 +11,17 @@ package enum WebSocketHandshake {
     package struct Acceptance {
         /// The head of the response: `101` with all fields of §4.2.2.
         package let response: [UInt8]
-        /// `nil`: messages aren't compressed.
+        /// The negotiated compression, or `nil` if messages aren't compressed.
         package let compression: WebSocketDeflateParameters?
     }
 
-    /// Accepts the WebSocket that `head` requests, if the handshake is valid. Unacceptable offers of compression aren't
-    /// an error (RFC 7692 §5). Offers that violate §9.1 are, whatever the policy.
+    /// Accepts the WebSocket that `head` requests, if the handshake is valid. Offers of compression that aren't
+    /// acceptable are no error (RFC 7692 §5). Offers that violate the grammar of §9.1 are an error, even if the server
+    /// doesn't compress.
     ///
     /// - Parameters:
-    /// - subprotocol: The selected subprotocol.
-    /// - digest: This thread's digest.
+    ///   - subprotocol: The selected subprotocol.
+    ///   - digest: The digest of this thread.
     package static func accept(
         _ head: HTTPRequestHead, _ policy: WebSocketCompression = .none, subprotocol: String? = nil,
         with digest: HandshakeDigest = HandshakeDigest()
@@ -74,12 +75,13 @@ package enum WebSocketHandshake {
         return negotiation.answer
     }
 
-    /// The maximum number of extensions and parameters that are read. A head has room for thousands, but no client
-    /// needs more.
+    /// The maximum number of extensions and parameters that are read. A head has space for thousands, but no client
+    /// needs more than this.
     private static let maxExtensionElements = 64
 
-    /// Appends the base64 of the SHA-1 of the key and the protocol's UUID (§4.2.2). SHA-1 protects nothing here; it
-    /// shows that the server understands the protocol. Returns `false` if the system forbids SHA-1.
+    /// Appends the base64 of the SHA-1 of the key and the UUID that the protocol defines (§4.2.2). SHA-1 isn't used for
+    /// protection here. It only shows that the server implements the protocol. Returns `false` if the system forbids
+    /// SHA-1.
     static func appendAcceptValue(
         forKey key: UnsafeRawBufferPointer, to answer: inout [UInt8], with digest: HandshakeDigest
     ) -> Bool {
@@ -97,13 +99,14 @@ package enum WebSocketHandshake {
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: "
 }
 
-/// OpenSSL's SHA-1 (FIPS 180-4 §6.1), with memory that a thread allocates once for all handshakes.
+/// OpenSSL's SHA-1 (FIPS 180-4 §6.1). A thread allocates its memory once for all handshakes.
 package final class HandshakeDigest {
-    /// In bytes.
+    /// The length of a digest in bytes.
     static let length = 20
 
-    // Fetched once: `EVP_sha1()` would search the provider at each handshake, which takes longer than the digest.
-    // `nonisolated(unsafe)` is safe here: OpenSSL never changes the object, and it lives as long as the process.
+    // The algorithm is fetched only once. `EVP_sha1()` would search the provider at each handshake, which takes longer
+    // than the digest. `nonisolated(unsafe)` is safe because OpenSSL never changes the object, and it exists until the
+    // process ends.
     private nonisolated(unsafe) static let sha1 = EVP_MD_fetch(nil, "SHA1", nil)
 
     private let context = EVP_MD_CTX_new()
@@ -114,8 +117,8 @@ package final class HandshakeDigest {
         EVP_MD_CTX_free(context)
     }
 
-    /// - Parameter sum: ``length`` bytes.
-    /// - Returns: `false` if the system has no SHA-1 or no memory.
+    /// - Parameter sum: Memory for ``length`` bytes.
+    /// - Returns: `false` if SHA-1 isn't available or memory is exhausted.
     func write(_ message: UnsafeRawBufferPointer, to sum: UnsafeMutableRawBufferPointer) -> Bool {
         guard let context, let sha1 = Self.sha1, sum.count == Self.length else { return false }
         return EVP_DigestInit_ex(context, sha1, nil) == 1

@@ -1,9 +1,9 @@
-/// A refused upgrade (RFC 6455 §4.2.2, §4.4).
+/// The refusal of an upgrade (RFC 6455 §4.2.2, §4.4).
 package struct WebSocketHandshakeError: Error, Sendable, Hashable {
     /// The status of the response.
     package let status: HTTPStatus
     package let reason: String
-    /// Fields of the response that tell the client how to ask.
+    /// Header fields of the response. They name what a valid request needs.
     package let fields: [HTTPField]
 
     private init(_ status: HTTPStatus, _ reason: String, fields: [HTTPField] = []) {
@@ -12,7 +12,7 @@ package struct WebSocketHandshakeError: Error, Sendable, Hashable {
         self.fields = fields
     }
 
-    // RFC 9110 §15.5.22: a 426 names the protocol in Upgrade, which Connection lists (§7.8).
+    // A response with 426 names the protocol in `Upgrade` (RFC 9110 §15.5.22). `Connection` lists that field (§7.8).
     private static var offer: [HTTPField] {
         [
             HTTPField("Upgrade", "websocket"), HTTPField("Connection", "Upgrade"),

@@ -1,16 +1,16 @@
-/// The mask of a client's payload (RFC 6455 §5.3): XOR with four repeated bytes.
+/// The mask of a client's payload (RFC 6455 §5.3): four bytes, which are repeated and combined with the payload by XOR.
 package struct WebSocketMask: Sendable, Hashable {
     /// The four bytes, the first in the lowest bits.
     private let key: UInt32
 
-    /// A mask of four bytes, which must be random, new for each frame and from a strong source (§10.3).
+    /// Creates a mask of four bytes. They must be random, from a strong source, and new for each frame (§10.3).
     package init(_ first: UInt8, _ second: UInt8, _ third: UInt8, _ fourth: UInt8) {
         key = UInt32(first) | UInt32(second) << 8 | UInt32(third) << 16 | UInt32(fourth) << 24
     }
 
     package var bytes: [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: key >> (8 * $0)) } }
 
-    /// Masks or unmasks `payload` in place. `offset` is the number of earlier bytes of the frame's payload.
+    /// Masks or unmasks `payload` in place. `offset` is the number of bytes of the frame's payload before it.
     package func apply(to payload: UnsafeMutableRawBufferPointer, offset: Int = 0) {
         let shift = UInt32(truncatingIfNeeded: offset & 3) * 8
         let turned = shift == 0 ? key : key >> shift | key << (32 - shift)

@@ -1,25 +1,25 @@
-/// Parses the bytes of a WebSocket peer, however they are split (RFC 6455 §5).
+/// Parses the bytes of a WebSocket peer, which may be split anywhere (RFC 6455 §5).
 ///
 /// ```
 /// a message in one frame, whole in the input → unmasked in place, passed on as a slice of the input
 /// anything else                              → gathered in a `MessageReassembly`, within `maxMessageBytes`
-/// | state                  | input                                | next state                                          |
-/// |------------------------|--------------------------------------|-----------------------------------------------------|
-/// | idle                   | a whole message, or a control frame  | idle, with an event                                 |
-/// |                        | a part of a frame, or a fragment     | gathering, at the end of the input                  |
-/// | gathering, in header   | the rest of the header               | at frame if a message is open, else idle; continues |
-/// | gathering, in payload  | the rest of a fragment, not the last | at frame, with `fragment`                           |
-/// |                        | the rest of the last one, or control | handed out, with an event                           |
-/// | gathering, at frame    | a frame                              | as idle, but the message stays open                 |
-/// | gathering, handed out  | the next call                        | at frame if a message is open, else idle; continues |
-/// | any                    | a close frame, or an error           | ended: all further input is discarded               |
+/// | state                 | input                                | next state                                        |
+/// |-----------------------|--------------------------------------|---------------------------------------------------|
+/// | idle                  | a whole message, or a control frame  | idle, with an event                               |
+/// |                       | a part of a frame, or a fragment     | gathering, at the end of the input                |
+/// | gathering, in header  | the rest of the header               | at frame if a message is open, or idle; continues |
+/// | gathering, in payload | the rest of a fragment, not the last | at frame, with `fragment`                         |
+/// |                       | the rest of the last one, or control | handed out, with an event                         |
+/// | gathering, at frame   | a frame                              | as idle, but the message stays open               |
+/// | gathering, handed out | the next call                        | at frame if a message is open, or idle; continues |
+/// | any                   | a close frame, or an error           | ended: all further input is discarded             |
 /// ```
 ///
-/// Call `next` until it returns `nil`, when the input is used up. After an error or a close frame, all further input is
-/// discarded (§7.1.7, §5.5.1). Each connection has one parser, which can't be copied. An idle parser is a few words
-/// without other memory.
+/// Call `next` until it returns `nil`: then the input is used up. After an error or a close frame, all further input is
+/// discarded (§7.1.7, §5.5.1). Each connection has one parser, which can't be copied. An idle parser takes a few words
+/// and no other memory.
 package struct WebSocketParser: ~Copyable {
-    /// See the table above.
+    /// The state of the parser, see the table above.
     private enum State {
         case idle
         case gathering(MessageReassembly)
@@ -32,12 +32,12 @@ package struct WebSocketParser: ~Copyable {
     private let allowsCompressed: Bool
 
     /// - Parameters:
-    /// - role: The end of the connection that reads.
-    /// - maxMessageBytes: The maximum size of a message. A larger one is refused with code 1009 as soon as a header
-    ///   shows it. A compressed message may be somewhat larger, for data that can't be compressed; the inflater checks
-    ///   the limit. Control frames have at most 125 bytes.
-    /// - allowsCompressed: Whether permessage-deflate was negotiated. RSV1 on a message's first frame then marks it as
-    ///   compressed.
+    ///   - role: The end of the connection that reads.
+    ///   - maxMessageBytes: The maximum size of a message. A larger message is refused with code 1009 as soon as a
+    ///     header shows its size. A compressed message may be somewhat larger, because some data can't be compressed.
+    ///     The inflater then checks the limit. Control frames have at most 125 bytes.
+    ///   - allowsCompressed: Whether permessage-deflate was negotiated. If it was, RSV1 on the first frame of a message
+    ///     marks the message as compressed.
     package init(role: WebSocketRole, maxMessageBytes: Int, allowsCompressed: Bool = false) {
         self.role = role
         self.maxMessageBytes = max(maxMessageBytes, 0)
@@ -54,7 +54,8 @@ package struct WebSocketParser: ~Copyable {
         }
     }
 
-    /// Returns the next event in `input` and removes the parsed bytes from its front; `nil` if the input is used up.
+    /// Returns the next event in `input`, and removes the parsed bytes from the front of `input`. Returns `nil` if the
+    /// input is used up.
     package mutating func next(
         _ input: inout UnsafeMutableRawBufferPointer
     ) throws(WebSocketError) -> WebSocketEvent? {
@@ -77,7 +78,7 @@ package struct WebSocketParser: ~Copyable {
     ) throws(WebSocketError) -> WebSocketEvent? {
         switch gathering.position {
         case .handedOut:
-            // The next call has come, so the last event isn't used any more.
+            // This is the next call, so the last event isn't used any more.
             guard gathering.openMessage != nil else {
                 state = .idle
                 return try readFrame(&input, into: nil)
@@ -125,7 +126,7 @@ package struct WebSocketParser: ~Copyable {
         return (gathering.message.count, message.isCompressed)
     }
 
-    /// Continues a header whose first bytes are known.
+    /// Continues a header of which the first bytes have arrived.
     private func continueHeader(
         _ known: [UInt8], of gathering: MessageReassembly, _ input: inout UnsafeMutableRawBufferPointer
     ) throws(WebSocketError) -> WebSocketFrameHeader? {
@@ -140,8 +141,8 @@ package struct WebSocketParser: ~Copyable {
         return header
     }
 
-    /// Parses the bytes after a header: passed on in place if they are a whole message or control frame, otherwise
-    /// gathered.
+    /// Parses the bytes after a header. If they are a whole message or control frame, they are returned in place.
+    /// Otherwise they are gathered.
     private mutating func readPayload(
         of header: WebSocketFrameHeader, _ input: inout UnsafeMutableRawBufferPointer,
         into gathering: MessageReassembly?
@@ -157,7 +158,8 @@ package struct WebSocketParser: ~Copyable {
         return try event(header, payload)
     }
 
-    /// Gathers the input's part of a frame's payload. Returns an event if that completes it.
+    /// Gathers those bytes of a frame's payload that are in the input. Returns an event if the payload is then
+    /// complete.
     private mutating func gather(
         _ frame: WebSocketFrameHeader, received: Int, in gathering: MessageReassembly,
         _ input: inout UnsafeMutableRawBufferPointer
@@ -195,7 +197,7 @@ package struct WebSocketParser: ~Copyable {
             opcode: message.opcode, isCompressed: message.isCompressed, gathering.message.bytes)
     }
 
-    /// Returns the event of an unfragmented frame, with its payload unmasked.
+    /// Unmasks the payload of a frame that isn't fragmented, and returns its event.
     private mutating func event(
         _ header: WebSocketFrameHeader, _ payload: UnsafeMutableRawBufferPointer
     ) throws(WebSocketError) -> WebSocketEvent {
@@ -214,7 +216,7 @@ package struct WebSocketParser: ~Copyable {
         }
     }
 
-    /// Returns the content of a close frame: nothing, or a code and a reason (§5.5.1).
+    /// Parses the content of a close frame: nothing, or a code and a reason (§5.5.1).
     private static func closing(
         _ payload: UnsafeRawBufferPointer
     ) throws(WebSocketError) -> (code: WebSocketCloseCode?, reason: String) {
@@ -235,6 +237,6 @@ package struct WebSocketParser: ~Copyable {
     }
 }
 
-// Sendable is safe: its only reference is to an object that it made and never passes on. It can't be copied, so its
-// owner is the object's only owner.
+// `@unchecked Sendable` is safe because the parser's only reference is to an object that it made and never passes on.
+// The parser can't be copied, so its owner is the object's only owner.
 extension WebSocketParser: @unchecked Sendable {}

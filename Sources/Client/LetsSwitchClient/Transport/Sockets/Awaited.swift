@@ -1,8 +1,8 @@
 #if canImport(Glibc)
     import Basics
 
-    /// A value that a thread passes to a waiting task. A cancelled task stops waiting, and a value passed later is
-    /// dropped.
+    /// A value that a thread passes to a waiting task. A task stops waiting when it is cancelled. A value that is
+    /// passed later is dropped.
     final class Awaited<Value: Sendable>: Sendable {
         private enum State {
             case idle
@@ -12,7 +12,7 @@
 
         private let state = Locked(State.idle)
 
-        /// Calls `begin`, unless the task is cancelled already, and waits for the value. Call it once.
+        /// Calls `begin` and waits for the value, unless the task is cancelled already. Call this method only once.
         func value(_ begin: () -> Void) async throws(ClientError) -> Value {
             let result = await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in

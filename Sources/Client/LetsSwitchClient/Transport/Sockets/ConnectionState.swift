@@ -5,9 +5,9 @@
 
     /// The state of one connection on its loop: unread bytes, a waiting reader and waiting writers.
     final class ConnectionState: TLSHandshakeHandler {
-        /// The number of unread bytes beyond which the socket isn't read.
+        /// The number of unread bytes above which nothing more is read from the socket.
         private static let unreadLimit = 256 * 1024
-        /// The maximum number of unsent bytes: a few of the longest messages.
+        /// The maximum number of unsent bytes. A few messages of the greatest length fit.
         private static let unsentLimit: UInt32 = 20 << 20
 
         private let socket: StreamSocket
@@ -69,13 +69,13 @@
             socket.enqueue(SharedBytes(bytes))
         }
 
-        /// Ends the wait of a sender.
+        /// Ends the wait of a sender that was cancelled.
         func giveUp(_ sending: Sending) {
             guard let index = writers.firstIndex(where: { $0.sending === sending }) else { return }
             writers.remove(at: index).resume(returning: .failure(.cancelled))
         }
 
-        /// Closes the connection, which isn't used any more.
+        /// Closes the connection, because it isn't used any more.
         func drop() {
             fail(.cancelled)
             // Allows one second to send the remaining bytes, such as a close frame.

@@ -3,7 +3,7 @@
     import Glibc
     import Sockets
 
-    /// A send that a caller waits for. If it is cancelled before it begins, nothing is sent.
+    /// A call to send that a caller waits for. If the call is cancelled before the sending begins, nothing is sent.
     final class Sending: Sendable {
         private let cancelled = Locked(false)
 
@@ -12,7 +12,7 @@
         func cancel() { cancelled.withLock { $0 = true } }
     }
 
-    /// The connections of a loop by number. Code outside of the loop knows only the numbers.
+    /// The connections of a loop by number. Code outside of the loop has only the numbers.
     final class ConnectionTable {
         typealias Reader = CheckedContinuation<Result<[UInt8]?, ClientError>, Never>
         struct Writer {
@@ -21,14 +21,14 @@
 
             func resume(returning result: Result<Void, ClientError>) { continuation.resume(returning: result) }
         }
-        /// A caller that waits for a connection's number.
+        /// A caller that waits for the number of its new connection.
         typealias Opener = Awaited<UInt64>
 
         private static let key = LoopLocal<ConnectionTable>()
 
         private let reactor: Reactor
         private var connections: [UInt64: ConnectionState] = [:]
-        /// The attempts to connect, by their openers.
+        /// The attempts to connect, by the callers that wait for them.
         private(set) var attempts: [ObjectIdentifier: ConnectingSocket] = [:]
         private var lastNumber: UInt64 = 0
 
@@ -56,7 +56,7 @@
             }
         }
 
-        /// Closes an attempt to connect that nobody waits for.
+        /// Closes an attempt to connect whose caller doesn't wait any more.
         func giveUp(_ opener: Opener) {
             attempts.removeValue(forKey: ObjectIdentifier(opener))?.close()
         }
@@ -67,14 +67,15 @@
                 lastNumber += 1
                 let number = lastNumber
                 connections[number] = ConnectionState(socket)
-                // If the caller was cancelled meanwhile, nobody else drops the connection.
+                // If the caller was cancelled meanwhile, it doesn't drop the connection, so the connection is dropped
+                // here.
                 if !opener.bring(.success(number)) { drop(number) }
             } catch {
                 opener.bring(.failure(.unreachable("\(error)")))
             }
         }
 
-        /// Begins to read a new connection, after a TLS handshake if there is a context.
+        /// Begins to read from a new connection. If there is a TLS context, the TLS handshake comes first.
         func open(
             _ number: UInt64, host: String, tls: TLSClientContext?, by end: MonotonicTime, _ opener: Awaited<Void>
         ) {

@@ -13,7 +13,7 @@
 
         func receive() async throws(ClientError) -> LinkEvent {
             if !events.isEmpty { return events.removeFirst() }
-            // A stream has no regular end, so its end means that the server stops.
+            // A stream has no regular end, so the end means that the server stops.
             guard let bytes = try await response.next() else { throw .closed(.goingAway, reason: "") }
             do {
                 events = try parser.read(bytes).map {

@@ -3,7 +3,7 @@
     import Sockets
 
     extension SocketConnection {
-        /// The time limit for connecting and the TLS handshake, for all addresses of a name together.
+        /// The time limit for connecting and the TLS handshake. All addresses of a name share it.
         private static let connectLimit = Duration.seconds(10)
 
         /// Connects to a server by its name, with TLS if its address says so.
@@ -18,7 +18,7 @@
             return try await open(to: addresses, host: server.host, tls: context, within: connectLimit)
         }
 
-        /// Resolves a name on a thread of its own, because the system's resolver blocks and can't be cancelled.
+        /// Resolves a name on a separate thread, because the system's resolver blocks and can't be cancelled.
         private static func resolve(_ server: ServerAddress) async throws(ClientError) -> [SocketAddress] {
             let addresses = Awaited<[SocketAddress]>()
             return try await addresses.value {

@@ -3,17 +3,18 @@
     import Sockets
 
     extension SocketConnection {
-        /// The time after which the next address is tried beside the earlier ones (RFC 8305 §8).
+        /// The time after which the next address is tried, while the earlier attempts continue (RFC 8305 §8).
         static let attemptDelay = Duration.milliseconds(250)
 
         private enum Event {
-            /// The latest of this number of attempts takes long.
+            /// The delay since the latest attempt is over. `attempts` is the number of attempts at its beginning.
             case late(attempts: Int)
             case ended(attempt: Int, Result<SocketConnection, ClientError>)
         }
 
-        /// Connects to the addresses side by side, without TLS (RFC 8305 §5). The next attempt begins after a delay, or as
-        /// soon as an attempt fails. The first that connects wins, and the others are closed.
+        /// Tries to connect to the addresses at the same time, without TLS (RFC 8305 §5). The next attempt begins after
+        /// a delay, or as soon as an attempt fails. The first connection that opens is returned. The other attempts are
+        /// ended.
         ///
         /// - Returns: The connection, and the addresses that haven't failed yet.
         static func race(

@@ -5,8 +5,8 @@
 
     /// A connection to a server, with or without TLS, for asynchronous callers.
     ///
-    /// Its state belongs to the event loop; this object has only its number there. It is closed when this object is
-    /// released.
+    /// The connection's state belongs to the event loop. This object has only the number of the connection on that
+    /// loop. The connection is closed when this object is released.
     final class SocketConnection: Sendable {
         private let loop: EventLoop
         private let number: UInt64
@@ -20,7 +20,8 @@
             drop()
         }
 
-        /// Returns bytes as soon as some arrive, or `nil` at the end of the peer's data. One reader at a time.
+        /// Returns bytes as soon as some arrive, or `nil` at the end of the peer's data. Only one reader may wait at a
+        /// time.
         func receive() async throws(ClientError) -> [UInt8]? {
             let (loop, number) = (loop, number)
             let result = await withTaskCancellationHandler {
@@ -35,8 +36,8 @@
             return try result.get()
         }
 
-        /// Sends bytes, and returns when the kernel has all of them. A cancelled task stops waiting, but bytes that are
-        /// partly sent are sent completely, because other senders share the connection.
+        /// Sends bytes, and returns when the kernel has all of them. A cancelled task stops waiting. If some of its
+        /// bytes were sent already, the rest is sent too, because other senders share the connection.
         func send(_ bytes: [UInt8]) async throws(ClientError) {
             let (loop, number) = (loop, number)
             let sending = Sending()
@@ -54,8 +55,8 @@
             try result.get()
         }
 
-        /// Sends `bytes`, such as a pong, without waiting. The bytes are dropped if too many wait because the server
-        /// doesn't read.
+        /// Sends `bytes`, such as a pong, without waiting. If the server doesn't read and the limit of unsent bytes is
+        /// reached, `bytes` are dropped.
         func sendSoon(_ bytes: [UInt8]) {
             let number = number
             loop.submit { ConnectionTable.on($0).send(bytes, number, nil) }
@@ -67,13 +68,13 @@
             loop.submit { ConnectionTable.on($0).drop(number) }
         }
 
-        /// Connects to the first of the addresses that answers, with the TLS handshake. If the handshake ends early, or takes
-        /// half of the time that is left, the other addresses are tried. All waits end when the task is cancelled.
+        /// Connects to the first address that answers, and performs the TLS handshake. If the handshake ends early, or
+        /// takes half of the remaining time, the other addresses are tried. All waits end when the task is cancelled.
         ///
         /// - Parameters:
         ///   - tls: The TLS context, or `nil` for a connection without TLS.
         ///   - limit: The time limit for all addresses and handshakes together.
-        ///   - delay: The time after which the next address is tried beside the earlier ones.
+        ///   - delay: The time after which the next address is tried, while the earlier attempts continue.
         static func open(
             to addresses: [SocketAddress], host: String, tls: TLSClientContext?, within limit: Duration,
             delay: Duration = attemptDelay

@@ -5,16 +5,16 @@
     /// The transport with this project's sockets and parsers. Each request, WebSocket and stream has its own
     /// connection.
     struct SocketTransport: Transport {
-        /// The maximum number of bytes of an answer that is read completely.
+        /// The maximum number of bytes in the body of an answer that is read as a whole.
         private static let bodyLimit = 1 << 20
 
         let server: ServerAddress
         /// A PEM file with certificate authorities that replace the system's.
         var authorities: String?
-        /// The time limit for an answer's head, and again for its body.
+        /// The time limit for the head of an answer. The body has the same limit again.
         var exchangeLimit = Duration.seconds(30)
-        /// The maximum number of bytes of a message. This server sends at most lists of 32 KiB; other servers may send
-        /// more.
+        /// The maximum number of bytes of a message. The longest messages of this server are lists of 32 KiB, but other
+        /// servers may send more.
         var maxMessageBytes = 1 << 20
 
         func exchange(_ request: ClientRequest) async throws(ClientError) -> ClientResponse {
@@ -77,12 +77,13 @@
 
         private enum Ending { case done, late }
 
-        /// Performs `work`, and drops the connection at the time limit. The error is `unreachable`, also if the server
-        /// closes the connection before the answer is complete. An HTTP answer has no close code.
+        /// Performs `work`, and drops the connection at the time limit. The error is `unreachable`, even if the server
+        /// closes the connection before the answer is complete: an HTTP answer has no close code.
         private func withLimit<Value: Sendable>(
             _ connection: SocketConnection, _ work: () async throws(ClientError) -> Value
         ) async throws(ClientError) -> Value {
-            // The limit may pass at the moment when the work ends. Then the connection is either dropped or returned.
+            // The limit may pass at the moment when the work ends. The first of the two decides whether the connection
+            // is dropped or returned.
             let ending = Locked<Ending?>(nil)
             let result = await withTimeout(exchangeLimit) { () async -> Result<Value, ClientError> in
                 do throws(ClientError) { return .success(try await work()) } catch { return .failure(error) }

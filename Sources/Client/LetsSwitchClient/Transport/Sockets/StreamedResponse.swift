@@ -1,7 +1,7 @@
 #if canImport(Glibc)
     import Wire
 
-    /// A response whose head has arrived and whose body is being received. One reader at a time.
+    /// A response whose head has arrived. Its body is read in parts, by one reader at a time.
     actor StreamedResponse {
         nonisolated let connection: SocketConnection
         nonisolated let head: ClientResponse
@@ -10,7 +10,7 @@
         private var unread: [UInt8]
         private var hasEnded = false
 
-        /// Reads the head.
+        /// Reads the head of the response.
         ///
         /// - Parameter bodyLimit: The maximum number of bytes of the body.
         init(_ connection: SocketConnection, bodyLimit: Int) async throws(ClientError) {
@@ -63,7 +63,7 @@
             }
         }
 
-        /// Returns the next part of the body, or `nil` at its end.
+        /// Returns the next part of the body, or `nil` at the end of the body.
         func next() async throws(ClientError) -> [UInt8]? {
             while !hasEnded {
                 switch try Self.next(&parser, &unread) {

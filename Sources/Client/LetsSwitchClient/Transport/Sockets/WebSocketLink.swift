@@ -6,8 +6,8 @@
         private nonisolated let connection: SocketConnection
         private var parser: WebSocketParser
         private var received: [UInt8]
-        /// The number of parsed bytes in `received`. They are removed in bulk, because moving the rest for each small
-        /// frame would be slow.
+        /// The number of parsed bytes at the start of `received`. They are removed many at a time, because moving the
+        /// remaining bytes after each small frame would be slow.
         private var readCount = 0
         private var hasSentClose = false
 
@@ -40,7 +40,8 @@
             case .success(nil): return nil
             case .success(.event(let event)?): return event
             case .success(.ping(let payload)?):
-                // Unread pongs are limited, because the socket is dropped when too many bytes wait.
+                // The socket is dropped when the unsent bytes exceed a limit, so pongs that the server doesn't read
+                // can't use more memory.
                 if !hasSentClose { connection.sendSoon(Self.frame(.pong, payload)) }
                 return .alive
             case .success(.close(let code, let reason)?):
@@ -89,7 +90,7 @@
                 UInt8(truncatingIfNeeded: key >> 16), UInt8(truncatingIfNeeded: key >> 24))
         }
 
-        /// A copy of a parser's event, which doesn't use the parser's memory.
+        /// A copy of an event of the parser. The copy doesn't refer to the parser's memory.
         private enum Found {
             case event(LinkEvent)
             case ping([UInt8])

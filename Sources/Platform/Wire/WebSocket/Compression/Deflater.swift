@@ -1,22 +1,23 @@
 import CZlib
 
-/// Compresses the messages of one direction (RFC 7692 §7.2.1): zlib's raw deflate.
+/// Compresses the messages of one direction with zlib's raw deflate (RFC 7692 §7.2.1).
 final class Deflater {
-    /// zlib's settings. A window takes 4 bytes per byte, and each memory level doubles the tables.
+    /// The settings of zlib. A window takes 4 bytes of memory for each of its bytes. Each memory level doubles the size
+    /// of the tables.
     enum Effort {
-        /// Compresses well messages that resemble earlier ones.
+        /// For a series of messages: compresses messages well that resemble earlier ones.
         case thorough
-        /// For single messages: small tables, cleared before each message.
+        /// For single messages: uses small tables, which are cleared before each message.
         case brief
     }
 
-    /// zlib's state refers to its stream, so the stream must not move.
+    /// zlib's state has a pointer to its stream, so the stream must not move.
     private let stream: UnsafeMutablePointer<z_stream>
 
-    /// - Parameter windowBits: The size of the window, 8 to 15. `nil` if memory is exhausted.
+    /// - Parameter windowBits: The size of the window, 8 to 15. The result is `nil` if memory is exhausted.
     init?(windowBits: UInt8, _ effort: Effort) {
-        // zlib refuses 8 for raw data. With 9 it never refers back more than 250 bytes (its window minus MIN_LOOKAHEAD,
-        // 262), which an 8-bit window holds.
+        // zlib refuses 8 for raw data. With 9 it refers back at most 250 bytes (its window minus MIN_LOOKAHEAD, which
+        // is 262). An 8-bit window has space for these bytes.
         let bits = max(9, windowBits)
         let made = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
         made.initialize(to: z_stream())
@@ -29,7 +30,7 @@ final class Deflater {
             made.deallocate()
             return nil
         }
-        // Set last: with all properties set, a failing initialiser would run `deinit`.
+        // This property is set last. If all properties were set, a failing initialiser would run `deinit`.
         stream = made
     }
 
@@ -38,13 +39,13 @@ final class Deflater {
         stream.deallocate()
     }
 
-    /// Resets the window, so that the next message is independent.
+    /// Clears the window, so that the next message doesn't depend on earlier ones.
     func reset() {
         deflateReset(stream)
     }
 
-    /// Replaces `output` with the payload of `message`, which must not be empty. Returns `false` if memory is exhausted
-    /// or the message is too large for zlib. Don't use the deflater after that.
+    /// Replaces `output` with the payload for `message`, which must not be empty. Returns `false` if memory is
+    /// exhausted or the message is too large for zlib. Don't use the deflater after that.
     func deflate(_ message: UnsafeRawBufferPointer, into output: inout ZlibOutput) -> Bool {
         output.clear()
         let bytes = message.bindMemory(to: UInt8.self)
@@ -56,9 +57,9 @@ final class Deflater {
                 return false
             }
             output.take(from: stream)
-            // With a full buffer, the flush may be incomplete. The next call continues it.
+            // If the buffer is full, the flush may be incomplete. The next call then continues it.
         } while stream.pointee.avail_out == 0
-        // Removes the end of the flush, the length of an empty block: 00 00 FF FF.
+        // The flush ends with the length of an empty block, 00 00 FF FF. These bytes are removed.
         output.dropLast(4)
         return true
     }

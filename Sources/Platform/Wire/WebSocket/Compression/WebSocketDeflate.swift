@@ -1,7 +1,7 @@
 /// permessage-deflate on one connection, at the server's end (RFC 7692 §7.2).
 ///
-/// It holds zlib memory only if a window is kept between messages. Otherwise both directions borrow the pool's. A
-/// connection has one, which can't be copied.
+/// The value holds memory of zlib only if a window is kept between messages. Otherwise both directions use the pool's
+/// memory. Each connection has one value, which can't be copied.
 package struct WebSocketDeflate: ~Copyable {
     private final class Windows {
         var inflater: Inflater?
@@ -15,18 +15,18 @@ package struct WebSocketDeflate: ~Copyable {
         self.parameters = parameters
     }
 
-    /// Returns the maximum size of a compressed message of `count` bytes: more than zlib's bound for its weakest
-    /// settings. A longer one is padded with empty blocks, and is refused as too big.
+    /// Returns the maximum size of a compressed message of `count` bytes. It is more than zlib's bound for its weakest
+    /// settings. A longer payload must have been padded with empty blocks, and is refused as too big.
     static func longestPayload(of count: Int) -> Int {
         let (sum, isTooLarge) = count.addingReportingOverflow(count / 8 + count / 64 + 64)
         return isTooLarge ? .max : sum
     }
 
-    /// Returns the message of a compressed `payload`. Text is checked to be UTF-8. The result is valid until the pool
-    /// is next used to inflate, or is freed.
+    /// Returns the message of a compressed `payload`. If it is text, it is checked to be UTF-8. The result is valid
+    /// until the pool is used to inflate again, or is freed.
     ///
-    /// Throws 1009 before more than `maxMessageBytes` are produced, and 1007 if the payload is not valid or complete
-    /// DEFLATE. The connection must be closed after an error.
+    /// Throws 1009 before more than `maxMessageBytes` are produced, and 1007 if the payload isn't valid and complete
+    /// DEFLATE data. The connection must be closed after an error.
     package mutating func inflate(
         _ payload: UnsafeRawBufferPointer, _ opcode: WebSocketOpcode, maxMessageBytes: Int,
         with pool: WebSocketDeflatePool
@@ -38,10 +38,11 @@ package struct WebSocketDeflate: ~Copyable {
         return message
     }
 
-    /// Returns the payload for a frame with the compression bit; `nil` if the message must be sent uncompressed, which
-    /// is always permitted (§6.1). The result is valid until the pool is next used to deflate, or is freed.
+    /// Returns the payload for a frame with the compression bit. Returns `nil` if the message must be sent without
+    /// compression, which is always permitted (§6.1). The result is valid until the pool is used to deflate again, or
+    /// is freed.
     ///
-    /// The results must be sent in this order: with context takeover, later messages refer to earlier ones.
+    /// The results must be sent in the order of the calls: with context takeover, later messages refer to earlier ones.
     package mutating func deflate(
         _ message: UnsafeRawBufferPointer, with pool: WebSocketDeflatePool
     ) -> UnsafeRawBufferPointer? {
@@ -60,11 +61,12 @@ package struct WebSocketDeflate: ~Copyable {
         if windows.deflater == nil { windows.deflater = Deflater(windowBits: bits, .thorough) }
         guard let deflater = windows.deflater else { return nil }
         guard deflater.deflate(message, into: &pool.deflated) else {
-            // Nothing of it was sent. A new deflater, which refers to nothing, continues.
+            // No part of the message was sent. The next message gets a new deflater, which refers to no earlier
+            // message.
             windows.deflater = nil
             return nil
         }
-        // It is sent even if it isn't shorter, because the next message may refer to it.
+        // The payload is sent even if it isn't shorter than the message, because the next message may refer to it.
         return UnsafeRawBufferPointer(pool.deflated.bytes)
     }
 

@@ -1,5 +1,5 @@
-/// The server's answer to a client's offers (RFC 7692 §5): the first acceptable offer of permessage-deflate. Fed with
-/// the elements of ``WebSocketExtensionScanner``.
+/// The server's answer to a client's offers (RFC 7692 §5). It accepts the first acceptable offer of permessage-deflate.
+/// The caller passes the elements of ``WebSocketExtensionScanner``.
 struct WebSocketDeflateNegotiation {
     private enum Parameter: UInt8 {
         case serverNoContextTakeover, clientNoContextTakeover, serverMaxWindowBits, clientMaxWindowBits
@@ -21,11 +21,11 @@ struct WebSocketDeflateNegotiation {
     }
 
     private let policy: WebSocketCompression
-    /// The answer to the current offer; `nil` if it is declined or for another extension.
+    /// The answer to the current offer. `nil` if the offer is declined, or is for another extension.
     private var draft: WebSocketDeflateParameters?
-    /// The parameters of the current offer so far, by their raw values.
+    /// The parameters of the current offer that were seen until now, by their raw values.
     private var seen: UInt8 = 0
-    /// `nil` if no complete offer is acceptable.
+    /// The answer, or `nil` if no complete offer is acceptable.
     private(set) var answer: WebSocketDeflateParameters?
 
     init(_ policy: WebSocketCompression) {
@@ -50,17 +50,18 @@ struct WebSocketDeflateNegotiation {
         guard var accepted = draft else { return }
         draft = nil
         if policy == .noContextTakeover {
-            // A server may request both without an offer (§7.1.1.1, §7.1.1.2).
+            // A server may request this for both directions, even if the client hasn't offered it (§7.1.1.1, §7.1.1.2).
             accepted.serverNoContextTakeover = true
             accepted.clientNoContextTakeover = true
         }
-        // The client's window matters only to an inflater that is kept. Other inflaters have the largest window.
+        // The client's window matters only if the inflater is kept. Otherwise the inflater has the largest window
+        // anyway.
         if accepted.clientNoContextTakeover { accepted.clientMaxWindowBits = nil }
         answer = accepted
     }
 
-    /// Returns `nil` for an unknown or repeated parameter, or an invalid value: the offer is declined (§7.1). They are
-    /// not errors.
+    /// Returns the draft with a parameter. Returns `nil` for an unknown or repeated parameter, or an invalid value.
+    /// Such an offer is declined (§7.1), but isn't an error.
     private mutating func adding(
         _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer?, to offer: WebSocketDeflateParameters
     ) -> WebSocketDeflateParameters? {
@@ -71,13 +72,14 @@ struct WebSocketDeflateNegotiation {
         case (.serverNoContextTakeover, nil):
             offer.serverNoContextTakeover = true
         case (.clientNoContextTakeover, nil):
-            // The client hints that it won't. The answer makes it binding, so its inflater need not be kept (§7.1.1.2).
+            // The client hints that it won't use context takeover. The answer makes this binding, so the inflater for
+            // its messages needn't be kept (§7.1.1.2).
             offer.clientNoContextTakeover = true
         case (.serverMaxWindowBits, let value?):
             guard let bits = Self.windowBits(value) else { return nil }
             offer.serverMaxWindowBits = bits
         case (.clientMaxWindowBits, nil):
-            // The client could be asked for a smaller window than 32 KB. That isn't implemented.
+            // The client could be asked for a window smaller than 32 KB. This isn't implemented.
             break
         case (.clientMaxWindowBits, let value?):
             guard let bits = Self.windowBits(value) else { return nil }
@@ -88,7 +90,7 @@ struct WebSocketDeflateNegotiation {
         return offer
     }
 
-    /// A decimal integer without leading zeroes from 8 to 15 (§7.1.2.1), possibly quoted and escaped.
+    /// Parses a decimal integer from 8 to 15 without leading zeros (§7.1.2.1). It may be quoted and escaped.
     private static func windowBits(_ value: UnsafeRawBufferPointer) -> UInt8? {
         var bits: UInt8 = 0
         for byte in value where byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") {

@@ -2,11 +2,11 @@
 package enum WebSocketCompression: Sendable, Hashable {
     /// Declines all offers.
     case none
-    /// Accepts them, and compresses every message independently in both directions (§7.1.1). Between messages a
-    /// connection holds no zlib memory. Messages that resemble earlier ones aren't smaller.
+    /// Accepts offers, and compresses every message independently in both directions (§7.1.1). Between messages, a
+    /// connection holds no memory of zlib. Messages don't become smaller by resembling earlier ones.
     case noContextTakeover
-    /// Accepts them, and keeps earlier messages as the dictionary unless the client declines it. Takes about 300 KB per
-    /// connection after compressed messages in both directions; less with smaller windows.
+    /// Accepts offers, and keeps earlier messages as the dictionary unless the client declines it. After compressed
+    /// messages in both directions, a connection holds about 300 KB, or less with smaller windows.
     case full
 }
 
@@ -19,14 +19,14 @@ package struct WebSocketDeflateParameters: Sendable, Hashable {
     package var serverNoContextTakeover = false
     /// Whether the client resets its window after each message (§7.1.1.2).
     package var clientNoContextTakeover = false
-    /// The window of the server's messages (§7.1.2.1); `nil` for the largest.
+    /// The size of the window for the server's messages (§7.1.2.1), or `nil` for the largest.
     package var serverMaxWindowBits: UInt8?
-    /// The window of the client's messages (§7.1.2.2).
+    /// The size of the window for the client's messages (§7.1.2.2), or `nil` for the largest.
     package var clientMaxWindowBits: UInt8?
 
     package init() {}
 
-    /// The answer to an offer (§5.1): an element for `Sec-WebSocket-Extensions`.
+    /// The answer to an offer (§5.1), as an element of `Sec-WebSocket-Extensions`.
     package var response: String {
         var text = "permessage-deflate"
         if serverNoContextTakeover { text += "; server_no_context_takeover" }

@@ -1,18 +1,20 @@
-/// zlib memory for the connections of one event loop that keep none themselves.
+/// Memory of zlib for those connections of an event loop that keep none themselves.
 ///
-/// Each message is compressed or decompressed within one call, so one deflater and inflater serve any number of
-/// connections: about 100 KB per loop, made for the first compressed message. Not shared between threads.
+/// Each message is compressed or decompressed within one call. One deflater and one inflater are therefore enough for
+/// any number of connections. They take about 100 KB per loop, and are made for the first compressed message. Threads
+/// must not share a pool.
 package final class WebSocketDeflatePool {
     private var inflater: Inflater?
     /// The deflaters by their window bits.
     private var deflaters: [UInt8: Deflater] = [:]
-    /// Two buffers, because the reader of a message may send a response meanwhile.
+    /// The two output buffers. There are two because the receiver of a message may send a response while it uses the
+    /// message.
     var inflated = ZlibOutput()
     var deflated = ZlibOutput()
 
     package init() {}
 
-    /// Returns a reset inflater. Its window is large enough for every sender.
+    /// Returns an inflater without earlier messages. Its window is large enough for every sender.
     func borrowInflater() -> Inflater? {
         if let inflater {
             inflater.reset()
@@ -22,7 +24,7 @@ package final class WebSocketDeflatePool {
         return inflater
     }
 
-    /// Returns a reset deflater.
+    /// Returns a deflater without earlier messages.
     func borrowDeflater(windowBits: UInt8) -> Deflater? {
         if let deflater = deflaters[windowBits] {
             deflater.reset()

@@ -1,4 +1,4 @@
-/// Scans the extensions and parameters in a `Sec-WebSocket-Extensions` field, one by one and in place.
+/// Scans the extensions and parameters in a `Sec-WebSocket-Extensions` field, one by one, without copying them.
 ///
 /// ```
 ///     extension = token *( ";" token [ "=" ( token | quoted-string ) ] )        (RFC 6455 §9.1)
@@ -7,14 +7,15 @@ struct WebSocketExtensionScanner {
     enum Element {
         /// The name of an extension. Its parameters follow.
         case offer(UnsafeRawBufferPointer)
-        /// A parameter. The value is as it was sent, possibly quoted and escaped. Otherwise it is a token (§9.1).
+        /// A parameter. Its value is as it was sent: a token, possibly quoted and escaped (§9.1).
         case parameter(UnsafeRawBufferPointer, value: UnsafeRawBufferPointer?)
     }
 
     private let bytes: UnsafeRawBufferPointer
     private var index = 0
     private var isInOffer = false
-    /// Whether the next bytes violate the grammar. §9.1 requires to fail the connection.
+    /// Whether the bytes that come next violate the grammar. In that case §9.1 requires the server to fail the
+    /// connection.
     private(set) var isMalformed = false
 
     init(_ field: UnsafeRawBufferPointer) {
@@ -22,7 +23,7 @@ struct WebSocketExtensionScanner {
         skipSpace()
     }
 
-    /// Returns the next element; `nil` at the end and if ``isMalformed``.
+    /// Returns the next element. Returns `nil` at the end, and if ``isMalformed``.
     mutating func next() -> Element? {
         guard !isMalformed else { return nil }
         if isInOffer, skip(UInt8(ascii: ";")) { return parameter() }
@@ -73,7 +74,7 @@ struct WebSocketExtensionScanner {
         return nil
     }
 
-    /// Takes the bytes since `start`, and skips white space after them.
+    /// Returns the bytes from `start` to the present position, and skips white space after them.
     private mutating func take(from start: Int) -> UnsafeRawBufferPointer {
         let taken = bytes.part(start..<index)
         skipSpace()

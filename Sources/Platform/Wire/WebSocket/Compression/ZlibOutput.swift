@@ -1,9 +1,9 @@
 import CZlib
 import Glibc
 
-/// The memory that zlib writes to. It is reused, and freed when it has become large.
+/// The memory that zlib writes to. It is used again, but freed when it has become large.
 struct ZlibOutput: ~Copyable {
-    /// The maximum number of bytes kept between two uses.
+    /// The maximum number of bytes of memory that are kept between two uses.
     static var kept: Int { 64 * 1024 }
 
     private var memory: UnsafeMutablePointer<UInt8>?
@@ -14,7 +14,7 @@ struct ZlibOutput: ~Copyable {
 
     deinit { free(memory) }
 
-    /// The written bytes; valid until the next change.
+    /// The bytes that were written. They are valid until the next change.
     var bytes: UnsafeMutableRawBufferPointer {
         UnsafeMutableRawBufferPointer(start: memory, count: count)
     }
@@ -32,11 +32,11 @@ struct ZlibOutput: ~Copyable {
         count = max(0, count - few)
     }
 
-    /// Offers free memory behind the written bytes to `stream`: at least one byte, and none beyond `limit`. Returns
+    /// Gives `stream` the free memory behind the written bytes: at least one byte, and none beyond `limit`. Returns
     /// `false` if memory is exhausted.
     mutating func offer(to stream: UnsafeMutablePointer<z_stream>, upTo limit: Int) -> Bool {
         if count == capacity {
-            // Doubles as bytes arrive. A limit alone takes no memory.
+            // The memory doubles as bytes arrive. A high limit alone therefore uses no memory.
             let grown = max(count + 1, min(max(2 * capacity, 1024), limit))
             guard let moved = realloc(memory, grown) else { return false }
             memory = moved.assumingMemoryBound(to: UInt8.self)
@@ -47,7 +47,7 @@ struct ZlibOutput: ~Copyable {
         return true
     }
 
-    /// Adds the bytes that `stream` wrote to the offered memory.
+    /// Adds the bytes that `stream` wrote.
     mutating func take(from stream: UnsafeMutablePointer<z_stream>) {
         guard let memory, let end = stream.pointee.next_out else { return }
         count = UnsafePointer(end) - UnsafePointer(memory)
