@@ -25,7 +25,9 @@ import Testing
         #expect(violations(received: [3, 5, 8]) == [])
     }
 
-    @Test("An ale that a peer must not have received is found", arguments: [[4, 5, 8], [3, 6, 8], [3, 5, 9], [8, 8, 8]])
+    @Test(
+        "An ale that a peer must not have received is found",
+        arguments: [[4, 5, 8], [3, 6, 8], [3, 5, 9], [8, 8, 8]])
     func tooMany(received: [Int]) {
         #expect(!violations(received: received).isEmpty)
     }

@@ -37,8 +37,7 @@ import Testing
         #expect(await InterfaceValidation.validating { MessageValidation.validator?(target) } != nil)
     }
 
-    @Test("All clients of the tests validate the messages that they receive") func clients() async throws
-    {
+    @Test("All clients of the tests validate the messages that they receive") func clients() async throws {
         try await Journey.run { journey in
             let endpoint = try await journey.daemon { $0.echo = true }
             // The server here receives messages, so they are validated as a client's.
