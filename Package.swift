@@ -142,7 +142,7 @@ let package = Package(
                 "Basics", "CEmbedded", "Crypto", "Domain", "Features", "Observability", "Pages", "Postgres", "Rooms",
                 "Server", "Wire",
             ],
-            exclude: ["Page/Assets", "Page/Screenshots", "SQL"],
+            exclude: ["API", "Page/Assets", "Page/Screenshots", "SQL"],
             swiftSettings: swiftSettings),
         // The scheduler, which sends reminders and opens rooms, and the streams of reminders and of changes of the day.
         .target(
@@ -151,7 +151,7 @@ let package = Package(
                 "Access", "ActionCable", "Basics", "CEmbedded", "Domain", "Features", "Observability", "Postgres",
                 "Rooms", "Schedule", "Server", "Sockets", "Wire",
             ],
-            exclude: ["SQL"],
+            exclude: ["API", "SQL"],
             swiftSettings: swiftSettings),
         // The rooms of matches, their ales and their attendance.
         .target(
@@ -160,7 +160,7 @@ let package = Package(
                 "Access", "ActionCable", "Basics", "CEmbedded", "Domain", "Features", "Observability", "Postgres",
                 "Reminders", "Rooms", "Schedule", "Server", "Sockets", "Wire",
             ],
-            exclude: ["SQL"],
+            exclude: ["API", "SQL"],
             swiftSettings: swiftSettings),
         // Sends reminders and events from the outbox: workers, providers, and the addresses of devices.
         .target(
@@ -169,7 +169,7 @@ let package = Package(
                 "ActionCable", "Basics", "CEmbedded", "Crypto", "Domain", "Features", "HTTPClient", "Observability",
                 "Postgres", "Server", "Wire",
             ],
-            exclude: ["SQL"],
+            exclude: ["API", "SQL"],
             swiftSettings: swiftSettings),
         // Question sessions for an audience.
         .target(
@@ -178,7 +178,7 @@ let package = Package(
                 "Access", "ActionCable", "Basics", "CEmbedded", "Crypto", "Domain", "Features", "Observability",
                 "Pages", "Postgres", "Rooms", "Server", "Sockets", "Wire",
             ],
-            exclude: ["Page/Assets", "Page/Screenshots", "SQL"],
+            exclude: ["API", "Page/Assets", "Page/Screenshots", "SQL"],
             swiftSettings: swiftSettings),
         // Conversations with history, blocks, and the bridge to RabbitMQ.
         .target(
@@ -187,7 +187,7 @@ let package = Package(
                 "Access", "ActionCable", "AMQP", "Basics", "CEmbedded", "Crypto", "Domain", "Features",
                 "Observability", "Pages", "Postgres", "Rooms", "Server", "Sockets", "Wire",
             ],
-            exclude: ["Page/Assets", "SQL"],
+            exclude: ["API", "Page/Assets", "SQL"],
             swiftSettings: swiftSettings),
         // The description of routes and WebSocket messages, for programs and people: OpenAPI, JSON Schemas, help.
         .target(
@@ -196,7 +196,7 @@ let package = Package(
                 "ActionCable", "Basics", "CEmbedded", "Domain", "Features", "Notifications", "Server", "Settings",
                 "Wire",
             ],
-            exclude: ["answers.txt", "embedded.inc", "refusals.txt"],
+            exclude: ["embedded.inc", "examples.txt"],
             swiftSettings: swiftSettings),
         // Operators' commands: to a running daemon through a Unix socket, and to its database.
         .target(

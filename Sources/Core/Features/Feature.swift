@@ -1,5 +1,6 @@
 package import ActionCable
 package import Basics
+package import CEmbedded
 package import Domain
 package import Observability
 package import Server
@@ -17,6 +18,9 @@ package protocol Feature: Sendable {
     static var schema: FeatureSchema? { get }
     /// The JSON Schemas of the feature's messages.
     static var messages: FeatureMessages { get }
+    /// Examples of the feature's answers and errors: a file with a name, a status and a JSON body on each line. `nil`: the
+    /// feature has no routes.
+    static var examples: EmbeddedFile? { get }
 
     /// The feature's routes.
     var routes: [any RouteCollection] { get }
@@ -49,6 +53,7 @@ extension Feature {
     package static var notificationChannels: [String] { [] }
     package static var schema: FeatureSchema? { nil }
     package static var messages: FeatureMessages { FeatureMessages() }
+    package static var examples: EmbeddedFile? { nil }
 
     package var routes: [any RouteCollection] { [] }
     package var channels: [any CableChannel] { [] }

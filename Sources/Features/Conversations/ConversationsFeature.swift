@@ -2,6 +2,7 @@ package import AMQP
 import Access
 package import ActionCable
 package import Basics
+package import CEmbedded
 package import Domain
 package import Features
 package import Observability
@@ -17,6 +18,7 @@ package struct ConversationsFeature: Feature {
         + BlockStore.statementNames
     package static let notificationChannels = [ConversationStore.channel, ConversationStore.changesChannel]
     package static let schema: FeatureSchema? = ConversationSchema.schema
+    package static let examples: EmbeddedFile? = EmbeddedFile.conversations_examples_txt
     package static let messages = ConversationDescriptions.schemas
 
     package let routes: [any RouteCollection]

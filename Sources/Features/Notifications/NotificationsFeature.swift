@@ -1,5 +1,6 @@
 import ActionCable
 package import Basics
+package import CEmbedded
 package import Domain
 package import Features
 package import Observability
@@ -13,6 +14,7 @@ package struct NotificationsFeature: Feature {
         DeliveryStore.statementNames + AddressStore.statementNames + [AddressStore.tokenStatementName]
     package static let notificationChannels = [DeliveryStore.notifications]
     package static let schema: FeatureSchema? = NotificationSchema.schema
+    package static let examples: EmbeddedFile? = EmbeddedFile.notifications_examples_txt
 
     package let routes: [any RouteCollection]
     package let deliveries: DeliveryService

@@ -1,5 +1,6 @@
 package import ActionCable
 package import Basics
+package import CEmbedded
 package import Domain
 package import Features
 import FoundationEssentials
@@ -17,6 +18,7 @@ package struct RemindersFeature: Feature {
         ReminderStore.dueChannel, ReminderStore.claimsChannel, PartnerStore.dissolvedChannel, RematchStore.channel,
     ]
     package static let schema: FeatureSchema? = ReminderSchema.schema
+    package static let examples: EmbeddedFile? = EmbeddedFile.reminders_examples_txt
     package static let messages = EventStreamDescriptions.schemas
 
     package let scheduler: Scheduler

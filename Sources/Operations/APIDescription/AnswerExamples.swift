@@ -1,19 +1,25 @@
 import CEmbedded
 
-/// Examples of answers. Each line has a name, a status, and a body in JSON.
-enum AnswerExamples {
-    /// Examples by operation and status, recorded from a daemon by a test: `answers.txt`.
-    static let all = read(EmbeddedFile.answers_txt)
-    /// Examples of errors by code and status: `refusals.txt`. A test checks that the sources contain each reason.
-    static let refusals = read(EmbeddedFile.refusals_txt)
+/// Examples of answers and errors. Each line of a file has a name, a status, and a body in JSON.
+struct AnswerExamples {
+    /// The answers of operations, by the operation and the status. A test records them from a daemon.
+    private(set) var answers: [String: [Int: [UInt8]]] = [:]
+    /// The errors, by the code and the status. A test checks that the sources contain each reason.
+    private(set) var errors: [String: [Int: [UInt8]]] = [:]
 
-    private static func read(_ file: EmbeddedFile) -> [String: [Int: [UInt8]]] {
-        var all: [String: [Int: [UInt8]]] = [:]
-        for line in String(cString: file.bytes).utf8.split(separator: UInt8(ascii: "\n")) {
-            let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 2)
-            guard parts.count == 3, let status = Int(String(Substring(parts[1]))) else { continue }
-            all[String(Substring(parts[0])), default: [:]][status] = Array(parts[2])
+    /// - Parameter features: The files `examples.txt` of the features that are on.
+    init(_ features: [EmbeddedFile]) {
+        for file in features + [EmbeddedFile.common_examples_txt] {
+            for line in String(cString: file.bytes).utf8.split(separator: UInt8(ascii: "\n")) {
+                let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 2)
+                guard parts.count == 3, let status = Int(String(Substring(parts[1]))) else { continue }
+                let name = String(Substring(parts[0]))
+                if status < 400 {
+                    answers[name, default: [:]][status] = Array(parts[2])
+                } else {
+                    errors[name, default: [:]][status] = Array(parts[2])
+                }
+            }
         }
-        return all
     }
 }

@@ -12,19 +12,22 @@ package struct DescriptionController: RouteCollection {
     private let publicURL: String?
     private let maximumBodyBytes: Int
     private let schemas: [MessageSchemas]
+    private let examples: AnswerExamples
     private let table = Locked<[DescribedRoute]>([])
 
-    /// - Parameter messages: The messages of the features that are on.
-    package init(_ configuration: Configuration, messages: [FeatureMessages]) {
+    /// - Parameter features: The features that are on.
+    package init(_ configuration: Configuration, features: [any Feature.Type]) {
         publicURL = configuration.providers.publicURL
         maximumBodyBytes = configuration.limits.http.bodyBytes
-        schemas = MessageSchemas.documents(of: messages)
+        schemas = MessageSchemas.documents(of: features.map { $0.messages })
+        examples = AnswerExamples(features.compactMap { $0.examples })
     }
 
     package func boot(routes: RoutesBuilder) {
         routes.get("openapi.json", as: Self.openAPI) { request in
             let document = OpenAPIDocument(
-                routes: table.withLock { $0 }, address: address(request), maximumBodyBytes: maximumBodyBytes)
+                routes: table.withLock { $0 }, address: address(request), maximumBodyBytes: maximumBodyBytes,
+                examples: examples)
             return .json(document.json)
         }
         routes.get("help", as: Self.help) { request in

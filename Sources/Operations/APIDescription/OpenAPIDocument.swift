@@ -13,10 +13,12 @@ struct OpenAPIDocument {
     private let maximumBodyBytes: Int
     /// The parameters that several routes share, by their names.
     private let parameters: [String: RouteDescription.Parameter]
+    private let examples: AnswerExamples
 
     /// - Parameter address: The server's address, as the client uses it.
-    init(routes: [DescribedRoute], address: String, maximumBodyBytes: Int) {
+    init(routes: [DescribedRoute], address: String, maximumBodyBytes: Int, examples: AnswerExamples) {
         self.routes = routes
+        self.examples = examples
         self.address = address
         self.maximumBodyBytes = maximumBodyBytes
         let all = routes.flatMap { $0.description?.parameters ?? [] }
@@ -63,7 +65,7 @@ struct OpenAPIDocument {
                     }
                 }
                 components.name("examples")
-                components.object(writeRefusals)
+                components.object(writeErrors)
             }
         }
         return json.bytes
@@ -72,7 +74,7 @@ struct OpenAPIDocument {
     /// Writes the schemas that the routes share.
     private func writeSchemas(to object: inout JSONText) {
         var shared: [String: JSONSchema] = [:]
-        JSONSchema.refusal.collectShared(into: &shared)
+        errorSchema.collectShared(into: &shared)
         for description in routes.compactMap(\.description) {
             var schemas = description.parameters.map(\.schema)
             if let body = description.body { schemas += [body.schema, body.form].compactMap(\.self) }
@@ -86,15 +88,24 @@ struct OpenAPIDocument {
     }
 
     /// Writes one example for each error code. The answers refer to these examples.
-    private func writeRefusals(to examples: inout JSONText) {
-        for (code, bodies) in AnswerExamples.refusals.sorted(by: { $0.key < $1.key }) {
+    private func writeErrors(to object: inout JSONText) {
+        for (code, bodies) in examples.errors.sorted(by: { $0.key < $1.key }) {
             guard let body = bodies.values.first else { continue }
-            examples.name(code)
-            examples.object { example in
+            object.name(code)
+            object.object { example in
                 example.name("value")
                 example.value(body)
             }
         }
+    }
+
+    private var errorSchema: JSONSchema {
+        .shared(
+            "Error",
+            .object([
+                .member("error", .boolean), .member("code", .shared("ErrorCode", .enum(examples.errors.keys.sorted()))),
+                .member("reason", .text()), .optional("opensAt", .instant),
+            ]))
     }
 
     private func writePaths(to object: inout JSONText) {
@@ -143,7 +154,7 @@ struct OpenAPIDocument {
                     if answers.isEmpty {
                         response.member("$ref", "\(Self.references)responses/\(status)")
                     } else {
-                        write(answers, example: AnswerExamples.all[route.operationID]?[status], to: &response)
+                        write(answers, example: examples.answers[route.operationID]?[status], to: &response)
                     }
                 }
             }
@@ -215,7 +226,7 @@ struct OpenAPIDocument {
         let remark = codes.isEmpty ? [] : ["Codes: \(codes.joined(separator: ", "))."]
         object.member(
             "description", ([answers.map(\.meaning).joined(separator: " Or: ")] + remark).joined(separator: " "))
-        if !codes.isEmpty { schemas.append(.refusal) }
+        if !codes.isEmpty { schemas.append(errorSchema) }
         guard !schemas.isEmpty || type != nil else { return }
         object.name("content")
         object.object { content in
@@ -244,16 +255,6 @@ struct OpenAPIDocument {
 extension RouteDescription {
     /// The description of a route that has none. A test fails if there is such a route.
     fileprivate static let missing = RouteDescription("", answers: [])
-}
-
-extension JSONSchema {
-    fileprivate static let refusal = JSONSchema.shared(
-        "Error",
-        .object([
-            .member("error", .boolean),
-            .member("code", .shared("ErrorCode", .enum(AnswerExamples.refusals.keys.sorted()))),
-            .member("reason", .text()), .optional("opensAt", .instant),
-        ]))
 }
 
 extension DescribedRoute {

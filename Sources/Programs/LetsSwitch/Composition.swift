@@ -68,7 +68,7 @@ struct Composition: Sendable {
         let routes =
             features.all.flatMap(\.routes) + own + history.routes + (configuration.echo ? [EchoController()] : [])
             // Describes all routes before it, so it comes last.
-            + [DescriptionController(configuration, messages: types.map { $0.messages })]
+            + [DescriptionController(configuration, features: types)]
         application = Application(
             on: core.loops, limits: edge.limits, edge: edge.policy, tls: edge.tls,
             responder: Responder(

@@ -22,6 +22,9 @@ package enum InterfaceValidation {
             }, isolation: isolation)
     }
 
+    /// The examples of all features.
+    package static let examples = AnswerExamples(DatabaseSchema.features.compactMap { $0.examples })
+
     /// The code of the answer if no route has the request's method. No route's description has it.
     private static let codesOfNoRoute: Set = ["method_not_allowed"]
 
@@ -31,7 +34,7 @@ package enum InterfaceValidation {
         guard let refusal = try? TestJSON(parsing: body), refusal["error"] == true, let code = refusal["code"].string,
             !codesOfNoRoute.contains(code)
         else { return nil }
-        guard let examples = AnswerExamples.refusals[code] else { return "\(code) has no example in refusals.txt" }
+        guard let examples = self.examples.errors[code] else { return "\(code) has no example in an examples.txt" }
         guard let example = examples[status].flatMap({ try? TestJSON(parsing: $0) }) else {
             return "\(code) comes with \(status), and not \(examples.keys.sorted())"
         }

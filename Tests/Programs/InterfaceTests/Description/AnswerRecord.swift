@@ -1,12 +1,17 @@
 import Foundation
 import TestSupport
 
-/// Writes answers into `answers.txt`, the source of the examples in `/openapi.json`. Values that differ from run to run
-/// are replaced, so that the file changes only if an answer has changed.
+/// Writes answers into the files `examples.txt`, the sources of the examples in `/openapi.json`. Values that differ from run
+/// to run are replaced, so that a file changes only if an answer has changed.
 enum AnswerRecord {
     static let isWanted = ProcessInfo.processInfo.environment["LETSSWITCH_RECORD_EXAMPLES"] != nil
 
-    private static let file = Checkout.url("Sources/Operations/APIDescription/answers.txt")
+    /// The files of the features, and that of the routes of no feature. A new operation is written to the last one, from
+    /// where its line is moved by hand.
+    private static let files =
+        ["Schedule", "Reminders", "Matches", "Notifications", "Questions", "Conversations"].map {
+            Checkout.url("Sources/Features/\($0)/API/examples.txt")
+        } + [Checkout.url("Sources/Operations/APIDescription/examples.txt")]
 
     static func write(_ received: [(operation: String, status: Int, answer: TestJSON)]) throws {
         var identifiers: [String] = []
@@ -17,7 +22,24 @@ enum AnswerRecord {
             let text = String(decoding: try answer.encoded(), as: UTF8.self)
             if lines[line] == nil { lines[line] = "\(line) \(normalized(text, &identifiers))\n" }
         }
-        try lines.sorted { $0.key < $1.key }.map(\.value).joined().write(to: file, atomically: true, encoding: .utf8)
+        for (index, file) in files.enumerated() {
+            let old = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+            let (answers, errors) = (old.filter { !Self.isError($0) }, old.filter(Self.isError))
+            let names = Set(answers.map { Self.name(of: $0) })
+            let own = lines.filter { names.contains($0.key) || index == files.count - 1 }
+            for name in own.keys { lines[name] = nil }
+            let text = own.sorted { $0.key < $1.key }.map(\.value).joined() + errors.map { $0 + "\n" }.joined()
+            try text.write(to: file, atomically: true, encoding: .utf8)
+        }
+    }
+
+    /// Returns the operation and the status of a line.
+    private static func name(of line: Substring) -> String {
+        line.split(separator: " ", maxSplits: 2).prefix(2).joined(separator: " ")
+    }
+
+    private static func isError(_ line: Substring) -> Bool {
+        (line.split(separator: " ", maxSplits: 2).dropFirst().first.flatMap { Int($0) } ?? 0) >= 400
     }
 
     /// Replaces UUIDs by numbered ones and secrets by invalid ones of the same length, and removes fractions of

@@ -39,7 +39,7 @@ import Testing
             }
             #expect(examples > 60)
             // No example belongs to a route or status that no longer exists.
-            for (name, answers) in AnswerExamples.all {
+            for (name, answers) in InterfaceValidation.examples.answers {
                 for status in answers.keys {
                     #expect(operations[name]?.successes[status] != nil, "\(name) doesn't answer \(status)")
                 }

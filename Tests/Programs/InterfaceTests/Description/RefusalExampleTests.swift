@@ -37,7 +37,7 @@ import Testing
                     #expect(example["code"].string == code)
                     let violation = check.violation(about: example)
                     #expect(violation == nil, "\(name): \(violation ?? "")")
-                    let statuses = AnswerExamples.refusals[code]?.keys.map(String.init)
+                    let statuses = InterfaceValidation.examples.errors[code]?.keys.map(String.init)
                     #expect(statuses == [String(name.suffix(3))], "\(name) \(code)")
                     seen.insert(code)
                 }
@@ -64,7 +64,7 @@ import Testing
 
     @Test("The reason of each example occurs in the sources") func reasons() throws {
         let sources = try Self.sources()
-        for (code, bodies) in AnswerExamples.refusals where code != "invalid_request" {
+        for (code, bodies) in InterfaceValidation.examples.errors where code != "invalid_request" {
             for body in bodies.values {
                 let reason = try #require(try TestJSON(parsing: body)["reason"].string)
                 let fixed = Self.variable[code].map { reason.replacing($0, with: "0") } ?? reason
@@ -119,7 +119,7 @@ import Testing
                 ("POST", "/conversations", ["deviceId": "ada", "participants": ["bob"]], "name_required"),
             ] as [(String, String, TestJSON?, String)] {
                 let answer = try await HTTPTestClient.request(at: endpoint, method, target, json: body)
-                let example = try #require(AnswerExamples.refusals[code]?[answer.status])
+                let example = try #require(InterfaceValidation.examples.errors[code]?[answer.status])
                 #expect(try answer.json() == TestJSON(parsing: example), "\(method) \(target)")
             }
         }
