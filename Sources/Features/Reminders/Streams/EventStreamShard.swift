@@ -95,7 +95,7 @@ final class EventStreamShard {
     }
 
     /// Begins the stream. It writes to `content` from now on. The head of the response must have been sent.
-    func begin(_ reservation: Reservation, _ content: any EventSink, backlog: ReminderBacklog) {
+    func begin(_ reservation: Reservation, _ content: any EventTransport, backlog: ReminderBacklog) {
         guard let stream = reservations.removeValue(forKey: reservation) else { return content.finish() }
         stream.begin(content, backlog: backlog)
     }
