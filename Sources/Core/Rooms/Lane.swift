@@ -103,15 +103,15 @@ final class Lane {
         shard.awaitTurnEnd()
     }
 
-    func addCheer(_ kind: CheerKind, in entries: inout AleEntries, by places: () -> [MemberID]) {
+    func addCheer(_ kind: CheerKind, in entries: inout AleEntries, by members: () -> [MemberID]) {
         // Adds the ales to an earlier entry. Members that entered after that entry don't receive its ales.
         if let entry = entries[kind], entry.mail == number,
-            case .cheer(let count, kind, let places) = mail.requests[entry.index]
+            case .cheer(let count, kind, let members) = mail.requests[entry.index]
         {
-            mail.requests[entry.index] = .cheer(count + 1, kind, by: places)
+            mail.requests[entry.index] = .cheer(count + 1, kind, by: members)
         } else {
             entries[kind] = MailEntry(mail: number, index: mail.requests.count)
-            add(.cheer(1, kind, by: places()))
+            add(.cheer(1, kind, by: members()))
         }
     }
 

@@ -25,7 +25,7 @@ package struct RoomPolicy: Sendable, Hashable {
     package let mustBeOpen: Bool
     /// The maximum number of connections, on all daemons together.
     package var capacity: Int
-    /// The maximum number of members that take no place of their own, because their sender has another member in the
+    /// The maximum number of members that ``capacity`` doesn't count, because their sender has another member in the
     /// room. Each of these members receives everything.
     package var extraMembers: Int { max(Self.leastExtraMembers, capacity) }
     package static let leastExtraMembers = 1_000

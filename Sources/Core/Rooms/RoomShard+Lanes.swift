@@ -109,16 +109,16 @@ extension RoomShard {
                 people.unite([connection] + siblings)
             }
             lane.add(.decided(member, decision))
-        case .cheer(let count, let kind, let places):
-            let places = places.map { lane.proxies[$0] }
+        case .cheer(let count, let kind, let members):
+            let members = members.map { lane.proxies[$0] }
             // If the sender is missing, the room has closed meanwhile.
-            if case .some(let sender?) = places.first {
-                cheer(count, of: kind, from: sender, besides: places.compactMap(\.self))
+            if case .some(let sender?) = members.first {
+                cheer(count, of: kind, from: sender, besides: members.compactMap(\.self))
             }
-        case .publish(let message, let places):
-            let places = places.map { lane.proxies[$0] }
-            if case .some(let sender?) = places.first {
-                publish(message, to: sender.room.id) { member in places.contains { $0 === member } }
+        case .publish(let message, let members):
+            let members = members.map { lane.proxies[$0] }
+            if case .some(let sender?) = members.first {
+                publish(message, to: sender.room.id) { member in members.contains { $0 === member } }
             }
         case .watchPresence(let member):
             lane.proxies[member]?.watchPresence()

@@ -33,10 +33,10 @@ extension RoomShard: TurnEndHandler {
     }
 
     /// Counts ales of a sender with several members in its room. None of these members receives the ales.
-    func cheer(_ count: UInt32, of kind: CheerKind, from sender: Connection, besides places: [Connection]) {
+    func cheer(_ count: UInt32, of kind: CheerKind, from sender: Connection, besides members: [Connection]) {
         guard sender.isMember else { return }
         if !sender.room.hasAles { willSettle(sender.room) }
-        sender.room.count(count, of: kind, exempting: places)
+        sender.room.count(count, of: kind, exempting: members)
     }
 
     private func willSettle(_ room: Room) {
@@ -60,7 +60,7 @@ extension RoomShard: TurnEndHandler {
         if hasMembersElsewhere { carryMail() }
         link.reportNews { room in
             var members = people.members(of: room, map.connections(of: room))
-            members.connections -= sharedPlaces.extraMembers(in: room)
+            members.connections -= sharedMembers.extraMembers(in: room)
             return members
         }
     }

@@ -17,7 +17,7 @@ package final class RoomShard {
     /// Reports entries and departures of matches' rooms.
     var reporter: PresenceReporter
     var people: People
-    var sharedPlaces = SharedPlaces()
+    var sharedMembers = SharedMembers()
     var roomTasks = RoomTasks()
     /// The watchers of each room's presence.
     var boards: [UUID: PresenceBoard] = [:]
@@ -77,7 +77,7 @@ package final class RoomShard {
             }
             for member in members {
                 _ = people.removeIdentity(of: member)
-                sharedPlaces.remove(member)
+                sharedMembers.remove(member)
                 member.peer.roomClosed()
             }
         }
@@ -104,7 +104,7 @@ package final class RoomShard {
         else { return connection }
         map.join(connection, in: found)
         guard room.presence != .unreported else { return connection }
-        if let sibling = siblings.first { sharedPlaces.add(connection, besides: sibling) }
+        if let sibling = siblings.first { sharedMembers.add(connection, besides: sibling) }
         if let claimedIdentity { people.enter(connection, as: claimedIdentity) }
         if room.presence == .reported {
             if others == 0 { occupied += 1 }
@@ -118,7 +118,7 @@ package final class RoomShard {
     /// See ``Connection/leave()``.
     func leave(_ connection: Connection) {
         guard let others = map.leave(connection), connection.room.presence != .unreported else { return }
-        sharedPlaces.remove(connection)
+        sharedMembers.remove(connection)
         let (room, person) = (connection.room.id, endPresence(of: connection))
         if connection.room.presence == .reported {
             if others == 0 { occupied -= 1 }

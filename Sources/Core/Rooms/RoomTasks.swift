@@ -48,7 +48,7 @@ extension RoomShard {
         in room: UUID, _ members: Int, policy: RoomPolicy, for task: UUID?, besides siblings: [Connection]
     ) -> EntryDecision {
         guard policy.capacity < .max else { return .open }
-        let extra = sharedPlaces.extraMembers(in: room)
+        let extra = sharedMembers.extraMembers(in: room)
         guard siblings.isEmpty else { return extra < policy.extraMembers ? .open : .full }
         let taken = members - extra + connectionsElsewhere(in: room)
         guard taken >= policy.capacity else { return .open }

@@ -24,7 +24,7 @@ package import FoundationEssentials
 package final class Sender {
     fileprivate unowned let shard: RoomShard
     /// The members of this sender, including those without a decision yet. There are few, in no particular order.
-    private var places: [Member] = []
+    private var members: [Member] = []
 
     init(on shard: RoomShard) {
         self.shard = shard
@@ -45,7 +45,7 @@ package final class Sender {
         let member = Member(shard.lanes.nextMember(), peer, in: room, of: self, whenDecided)
         let request = RoomRequest.enter(
             member.id, room: room, policy: policy, claimedIdentity: claimedIdentity, besides: ids(in: room))
-        places.append(member)
+        members.append(member)
         shard.lanes.members[member.id] = member
         shard.lane(toHomeOf: room).add(request)
         return member
@@ -53,20 +53,20 @@ package final class Sender {
 
     /// Leaves all rooms, because the socket is closed.
     package func leaveAll() {
-        for place in places { place.leave() }
+        for member in members { member.leave() }
     }
 
     fileprivate func ids(in room: UUID) -> [MemberID] {
-        places.compactMap { $0.room == room ? $0.id : nil }
+        members.compactMap { $0.room == room ? $0.id : nil }
     }
 
     /// Puts later ales into a new entry, so that they follow the messages published so far.
     fileprivate func closeEntries(in room: UUID) {
-        for place in places where place.room == room { place.cheers = AleEntries() }
+        for member in members where member.room == room { member.cheers = AleEntries() }
     }
 
     fileprivate func remove(_ member: Member) {
-        places.removeAll { $0 === member }
+        members.removeAll { $0 === member }
         shard.lanes.members[member.id] = nil
     }
 }
@@ -107,13 +107,13 @@ package final class Member {
     /// Sends an ale to all members of the room except this sender's. Does nothing if the member isn't in its room.
     package func cheer(_ kind: CheerKind = .plain) {
         guard isMember else { return }
-        lane.addCheer(kind, in: &cheers) { places }
+        lane.addCheer(kind, in: &cheers) { memberIDs }
     }
 
     /// Sends a message to all members of the room except this sender's. Does nothing if the member isn't in its room.
     package func publish(_ message: any Message) {
         guard isMember else { return }
-        lane.add(.publish(message, by: places))
+        lane.add(.publish(message, by: memberIDs))
         sender.closeEntries(in: room)
     }
 
@@ -132,7 +132,7 @@ package final class Member {
     }
 
     /// The ids of this sender's members in the room, beginning with this member.
-    private var places: [MemberID] { [id] + sender.ids(in: room).filter { $0 != id } }
+    private var memberIDs: [MemberID] { [id] + sender.ids(in: room).filter { $0 != id } }
     private var lane: Lane { sender.shard.lane(toHomeOf: room) }
 
     private func end() {

@@ -177,7 +177,7 @@ import Testing
         for place in places { place.member.leave() }
         loops.settle()
         #expect(enterAtHome(room).connection.isMember)
-        #expect(loops.home(of: room).sharedPlaces.extraMembers(in: room) == 0)
+        #expect(loops.home(of: room).sharedMembers.extraMembers(in: room) == 0)
     }
 
     @Test("A member that leaves receives no messages, including those in flight")

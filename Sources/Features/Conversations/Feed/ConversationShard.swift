@@ -13,7 +13,7 @@ package final class ConversationShard {
     private struct Entry {
         let subscriber: ConversationSubscriber
         /// The subscriber's connection to its user's room.
-        var place: ConversationPlace
+        var membership: ConversationMembership
         /// The timer for the end of the ticket.
         var expiry: TimerID?
     }
@@ -56,14 +56,14 @@ package final class ConversationShard {
         let subscriber = ConversationSubscriber(
             member, user: user, after: after, othersAreNew: othersAreNew, Number(number: lastNumber), transport,
             on: self)
-        entries[subscriber.number] = Entry(subscriber: subscriber, place: place(of: subscriber))
+        entries[subscriber.number] = Entry(subscriber: subscriber, membership: makeMembership(of: subscriber))
         readPositions(for: subscriber)
         if let left { awaitExpiry(of: subscriber, in: left) }
         return subscriber
     }
 
-    private func place(of subscriber: ConversationSubscriber) -> ConversationPlace {
-        ConversationPlace(of: subscriber, as: subscriber.user, in: conversations, on: reactor)
+    private func makeMembership(of subscriber: ConversationSubscriber) -> ConversationMembership {
+        ConversationMembership(of: subscriber, as: subscriber.user, in: conversations, on: reactor)
     }
 
     /// Returns the time in seconds until the member's ticket expires. Returns `nil` without a ticket.
@@ -86,7 +86,7 @@ package final class ConversationShard {
     /// Removes the subscriber. Repeating it has no effect.
     package func leave(_ subscriber: ConversationSubscriber) {
         guard let entry = entries.removeValue(forKey: subscriber.number) else { return }
-        entry.place.leave(conversations)
+        entry.membership.leave(conversations)
         subscriber.endPresence()
         if let expiry = entry.expiry { reactor.cancel(expiry) }
     }
@@ -169,9 +169,9 @@ package final class ConversationShard {
     /// Moves the subscriber to the room of another user.
     private func move(_ subscriber: ConversationSubscriber) {
         conversations.names[subscriber.member.device] = subscriber.user
-        entries[subscriber.number]?.place.leave(conversations)
-        let place = place(of: subscriber)
-        entries[subscriber.number]?.place = place
+        entries[subscriber.number]?.membership.leave(conversations)
+        let membership = makeMembership(of: subscriber)
+        entries[subscriber.number]?.membership = membership
         // Messages to the other user's room were missed, so the positions are read again.
         readPositions(for: subscriber)
     }

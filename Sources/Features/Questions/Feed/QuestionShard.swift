@@ -16,7 +16,7 @@ package final class QuestionShard {
 
     private struct Entry {
         let subscriber: QuestionSubscriber
-        let place: SessionPlace
+        let membership: SessionMembership
         let sender: Sender?
         let network: IPAddress?
         /// The timer for the end of the ticket.
@@ -65,9 +65,9 @@ package final class QuestionShard {
         }
         lastNumber += 1
         let subscriber = QuestionSubscriber(member, Number(number: lastNumber), transport, on: self)
-        let place = SessionPlace(of: subscriber, transport, in: questions, on: reactor)
+        let membership = SessionMembership(of: subscriber, transport, in: questions, on: reactor)
         entries[subscriber.number] = Entry(
-            subscriber: subscriber, place: place, sender: transport.sender, network: transport.network)
+            subscriber: subscriber, membership: membership, sender: transport.sender, network: transport.network)
         transport.send(.handshake(member.id))
         // The list is read after the feed is open. Otherwise changes after the list wouldn't be published.
         Task(executorPreference: questions.executor) { [questions, loop, number = subscriber.number] in
@@ -93,7 +93,7 @@ package final class QuestionShard {
     /// Removes the subscriber. Repeating it has no effect.
     package func leave(_ subscriber: QuestionSubscriber) {
         guard let entry = entries.removeValue(forKey: subscriber.number) else { return }
-        entry.place.leave(questions)
+        entry.membership.leave(questions)
         if let expiry = entry.expiry { reactor.cancel(expiry) }
         let session = subscriber.member.session
         if let sender = entry.sender, !subscriptions.remove(sender, from: session) {

@@ -3,7 +3,7 @@ import Sockets
 
 /// A subscriber's two connections to rooms on its loop. Changes are published in the session's room. The members of the
 /// session's audience room are counted.
-struct SessionPlace {
+struct SessionMembership {
     private let connection: Connection
     private let member: Member
 
