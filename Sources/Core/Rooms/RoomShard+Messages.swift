@@ -51,13 +51,13 @@ extension RoomShard: TurnEndHandler {
     }
 
     package func turnEnds() {
-        let hasMembersElsewhere = !lanes.all.isEmpty
+        let hasMembersElsewhere = !queues.all.isEmpty
         if hasMembersElsewhere { takeOwnRequests() }
         for room in cheering.rooms { settle(room) }
         cheering.removeAll()
         // A notified peer may make new requests. They are performed at the end of another turn.
         awaitsTurnEnd = false
-        if hasMembersElsewhere { carryMail() }
+        if hasMembersElsewhere { sendBatches() }
         link.reportNews { room in
             var members = people.members(of: room, map.connections(of: room))
             members.connections -= sharedMembers.extraMembers(in: room)

@@ -24,7 +24,7 @@ package final class RoomShard {
     /// The exchange with other daemons.
     var link = RoomLink(report: nil)
     /// The exchange with other loops.
-    var lanes: Lanes
+    var queues: LoopQueues
     /// The number of rooms with members, and the number of their connections. Subscriptions don't count.
     private var occupied = 0
     private var connectionCount = 0
@@ -35,16 +35,16 @@ package final class RoomShard {
     /// - loop: Outlives the shard.
     /// - aleFrames: A WebSocket frame for each kind.
     /// - grace: How long a person who left counts as present.
-    /// - lanes: The lanes to the loops that share the rooms.
+    /// - queues: The queues to the loops that share the rooms.
     init(
         on loop: any RoomLoop, _ openRooms: OpenRooms, aleFrames: [[UInt8]], grace: Duration = .zero,
-        lanes: Lanes = Lanes(.one), reporter: PresenceReporter
+        queues: LoopQueues = LoopQueues(.one), reporter: PresenceReporter
     ) {
         self.loop = loop
         self.openRooms = openRooms
         cheering = CheeringRooms(frames: aleFrames)
         people = People(grace: grace)
-        self.lanes = lanes
+        self.queues = queues
         self.reporter = reporter
     }
 

@@ -2,11 +2,11 @@ package import FoundationEssentials
 package import Sockets
 import Synchronization
 
-/// All rooms of this daemon, on all its event loops. From any thread.
+/// All rooms of this daemon, on all its event loops. It can be used from any thread.
 ///
-/// A match's room lives on one loop, its home. Sockets with one room move to that loop, so that the room's ales stay on
-/// one thread. A socket with several rooms stays on its own loop (``Sender``). A subscription has a part on each loop
-/// with subscribers.
+/// One event loop owns a match's room: the room's home loop. Sockets with one room move to that loop, so that the
+/// room's ales stay on one thread. A socket with several rooms stays on its own loop (``Sender``). The room of a
+/// subscription has a part on each loop with subscribers.
 package final class Rooms: Sendable {
     let loops: [EventLoop]
     private let key = LoopLocal<RoomShard>()

@@ -42,12 +42,12 @@ package final class Sender {
         _ room: UUID, _ peer: any RoomPeer, policy: RoomPolicy, claimedIdentity: UUID? = nil,
         whenDecided: @escaping (EntryDecision) -> Void
     ) -> Member {
-        let member = Member(shard.lanes.nextMember(), peer, in: room, of: self, whenDecided)
+        let member = Member(shard.queues.nextMember(), peer, in: room, of: self, whenDecided)
         let request = RoomRequest.enter(
             member.id, room: room, policy: policy, claimedIdentity: claimedIdentity, besides: ids(in: room))
         members.append(member)
-        shard.lanes.members[member.id] = member
-        shard.lane(toHomeOf: room).add(request)
+        shard.queues.members[member.id] = member
+        shard.queue(toHomeOf: room).add(request)
         return member
     }
 
@@ -67,7 +67,7 @@ package final class Sender {
 
     fileprivate func remove(_ member: Member) {
         members.removeAll { $0 === member }
-        shard.lanes.members[member.id] = nil
+        shard.queues.members[member.id] = nil
     }
 }
 
@@ -85,7 +85,7 @@ package final class Member {
     let id: MemberID
     private let sender: Sender
     private var state: State
-    /// The entries of the mail to which more ales can be added.
+    /// The entries of the unsent batch to which more ales can be added.
     fileprivate var cheers = AleEntries()
 
     fileprivate init(
@@ -107,20 +107,20 @@ package final class Member {
     /// Sends an ale to all members of the room except this sender's. Does nothing if the member isn't in its room.
     package func cheer(_ kind: CheerKind = .plain) {
         guard isMember else { return }
-        lane.addCheer(kind, in: &cheers) { memberIDs }
+        queue.addCheer(kind, in: &cheers) { memberIDs }
     }
 
     /// Sends a message to all members of the room except this sender's. Does nothing if the member isn't in its room.
     package func publish(_ message: any Message) {
         guard isMember else { return }
-        lane.add(.publish(message, by: memberIDs))
+        queue.add(.publish(message, by: memberIDs))
         sender.closeEntries(in: room)
     }
 
     /// See ``Connection/watchPresence()``.
     package func watchPresence() {
         if case .gone = state { return }
-        lane.add(.watchPresence(id))
+        queue.add(.watchPresence(id))
     }
 
     /// Leaves the room. The member then receives no more messages, not even those in flight. A second call, or a call
@@ -128,12 +128,12 @@ package final class Member {
     package func leave() {
         if case .gone = state { return }
         end()
-        lane.add(.leave(id))
+        queue.add(.leave(id))
     }
 
     /// The ids of this sender's members in the room, beginning with this member.
     private var memberIDs: [MemberID] { [id] + sender.ids(in: room).filter { $0 != id } }
-    private var lane: Lane { sender.shard.lane(toHomeOf: room) }
+    private var queue: LoopQueue { sender.shard.queue(toHomeOf: room) }
 
     private func end() {
         state = .gone

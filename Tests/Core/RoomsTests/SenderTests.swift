@@ -162,7 +162,8 @@ import Testing
         full.first?.member.cheer()
         loops.settle()
         #expect(loops.home(of: room).occupancy == (1, 1))
-        #expect(loops.shards.allSatisfy { $0.lanes.members.isEmpty && $0.lanes.all.allSatisfy { $0.proxies.isEmpty } })
+        #expect(loops.shards.allSatisfy { $0.queues.members.isEmpty })
+        #expect(loops.shards.allSatisfy { $0.queues.all.allSatisfy { $0.proxies.isEmpty } })
     }
 
     @Test("A sender's members take one place together")
