@@ -1,7 +1,8 @@
 package import FoundationEssentials
 package import Sockets
 
-/// The membership of one peer in one room. A peer in several rooms has several. On the loop of the room's part.
+/// The membership of one peer in one room. A peer in several rooms has several connections. Must be used on the loop
+/// that has the connection.
 package final class Connection {
     package let room: Room
     /// The peer that receives the room's ales and messages.

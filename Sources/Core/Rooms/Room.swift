@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// The state shared by the connections of one room on one loop. On that loop.
+/// The state shared by the connections of one room on one loop. Must be used on that loop.
 package final class Room {
     package let id: UUID
     /// Ales of this turn that haven't been sent yet.

@@ -1,7 +1,8 @@
 import Basics
 package import FoundationEssentials
 
-/// The rooms of one event loop, and the parts of other loops' rooms that have connections on it. Used on that loop.
+/// The rooms of one event loop, and the parts of other loops' rooms that have connections on it. Must be used on that
+/// loop.
 ///
 /// ```
 /// enter ──► connection in the map ──► leave

@@ -2,7 +2,7 @@ package import FoundationEssentials
 package import Sockets
 import Synchronization
 
-/// All rooms of this daemon, on all its event loops. It can be used from any thread.
+/// All rooms of this daemon, on all its event loops. Any thread may use them.
 ///
 /// One event loop owns a match's room: the room's home loop. Sockets with one room move to that loop, so that the
 /// room's ales stay on one thread. A socket with several rooms stays on its own loop (``Sender``). The room of a
@@ -83,7 +83,7 @@ package final class Rooms: Sendable {
         return shard(on: reactor).enter(room, peer, policy: .subscription)
     }
 
-    /// Ends a subscription. Does nothing the second time. On the connection's loop.
+    /// Ends a subscription. Does nothing the second time. Must be called on the connection's loop.
     package func unsubscribe(_ connection: Connection) {
         guard connection.isMember else { return }
         subscriptions.subtract(1, ordering: .relaxed)

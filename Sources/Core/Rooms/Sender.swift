@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
 /// A socket that is in matches' rooms without moving to their loops. It may be in several rooms, or several times in
-/// one. Its own members don't receive its ales. Used on the socket's loop.
+/// one. Its own members don't receive its ales. Must be used on the socket's loop.
 ///
 /// ```
 /// let sender = rooms.shard(on: reactor).makeSender()                  // one for each socket
@@ -71,7 +71,7 @@ package final class Sender {
     }
 }
 
-/// A sender's membership of one room. On the sender's loop.
+/// A sender's membership in one room. Must be used on the sender's loop.
 package final class Member {
     private enum State {
         case undecided((EntryDecision) -> Void)

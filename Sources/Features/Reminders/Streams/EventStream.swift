@@ -110,7 +110,8 @@ final class EventStream: RoomListener {
 
     // MARK: Sending
 
-    /// Starts to write to `transport`: first a comment, then the backlog, then the collected events.
+    /// Starts to write to `transport`: first a comment, then the backlog, then the collected events, and then each new
+    /// event.
     func begin(_ transport: any EventTransport, backlog: ReminderBacklog) {
         if case .revoked = state {
             transport.revoke()
@@ -225,17 +226,18 @@ package enum StreamEvent {
     case position(UUID?)
 }
 
-/// The destination of events: a response's stream, an Action Cable subscription, or a test's recorder.
+/// The transport of an event stream: the body of an HTTP response, an Action Cable subscription, or a test's recorder.
 package protocol EventTransport: AnyObject {
-    /// Called when the kernel has accepted all bytes.
+    /// Called when the kernel has accepted all written bytes.
     var drained: (() -> Void)? { get set }
     /// Called once when the transport ends, but not after ``finish()``.
     var closed: (() -> Void)? { get set }
     func write(_ piece: StreamChunk)
-    /// Writes an event in the transport's own format instead of `piece`. See ``write(_:)``.
+    /// Writes an event. `piece` is the event as server-sent event. A transport with another format, such as Action
+    /// Cable, encodes `event` itself and ignores `piece`.
     func write(_ event: StreamEvent, as piece: StreamChunk)
     func finish()
-    /// Ends the transport because the device was erased. The reader must not reconnect.
+    /// Ends the transport because the device was erased. Unlike after ``finish()``, the client must not reconnect.
     func revoke()
 }
 

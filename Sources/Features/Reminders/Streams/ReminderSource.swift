@@ -2,8 +2,8 @@ package import Domain
 package import FoundationEssentials
 package import Sockets
 
-/// Opens streams of a device's reminders. A stream sends stored reminders first, and then new ones. Can be used on any
-/// thread.
+/// Opens streams of a device's reminders. A stream sends stored reminders first, and then new ones. Any thread may use
+/// it.
 package struct ReminderSource: Sendable {
     /// A reserved stream with its backlog.
     package struct Opened: Sendable {
