@@ -2,7 +2,7 @@ package import FoundationEssentials
 
 /// The members of a room, on one daemon or on several together.
 package struct RoomMembers: Sendable, Equatable {
-    /// The number of places taken, which the capacity of the room limits: one for each connection.
+    /// The number of connections. The capacity of the room limits it. Several connections of one sender count as one.
     package var connections: Int
     /// The number of connections without a name. Each counts as one person.
     package var anonymous: Int

@@ -101,7 +101,7 @@ package final class RoomShard {
         let (room, others) = (found.room, found.count)
         let connection = Connection(peer, in: room, on: self)
         guard openRooms.contains(id, policy),
-            case .open = place(in: id, others, policy: policy, for: claimedIdentity, besides: siblings)
+            case .open = capacityDecision(in: id, others, policy: policy, for: claimedIdentity, besides: siblings)
         else { return connection }
         map.join(connection, in: found)
         guard room.presence != .unreported else { return connection }
