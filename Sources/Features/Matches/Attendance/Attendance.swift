@@ -6,7 +6,7 @@ package import Postgres
 package import Rooms
 
 /// Writes in batches which members entered and left the rooms of matches. The database stores them as the attendance of
-/// matches. If a webhook is configured, it also writes them to the outbox as events.
+/// matches. If events have subscribers, such as the webhook, it also writes them to the outbox.
 package struct AttendanceWriter: Sendable {
     /// An element of a batch.
     enum Entry: Sendable {
