@@ -2,7 +2,7 @@ package import Basics
 package import Domain
 import Server
 
-/// The message rate of each device, over all its sockets and loops. Any thread.
+/// The message rate of each device, over all its sockets and loops. Any thread may use it.
 package final class DeviceMessageRates: Sendable {
     let limit: RateLimit
     package let perSecond: Int

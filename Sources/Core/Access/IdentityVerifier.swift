@@ -4,8 +4,8 @@ import FoundationEssentials
 import Glibc
 package import Wire
 
-/// Reads a caller's identity from `?deviceId=`, or from a ticket in `?token=` or `Authorization: Bearer`. Any thread;
-/// takes microseconds.
+/// Reads a caller's identity from `?deviceId=`, or from a ticket in `?token=` or `Authorization: Bearer`. Any thread
+/// may use it. Verifying takes microseconds.
 ///
 /// Without a secret there are no tickets, and `token` is a deviceId in plain text.
 package struct IdentityVerifier: Sendable {

@@ -1,7 +1,7 @@
 package import Basics
 package import Server
 
-/// The same rate for each of many keys, such as devices. Any thread.
+/// The same rate for each of many keys, such as devices. Any thread may use it.
 package final class RateTable<Key: Hashable & Sendable>: Sendable {
     private struct Allowances {
         var paidUntil: [Key: UInt64] = [:]

@@ -7,7 +7,7 @@ import Server
 import Sockets
 import Wire
 
-/// One WebSocket of `/cable`. On its loop.
+/// One WebSocket of `/cable`. Must be used on its loop.
 ///
 /// ```
 /// connecting ──end of the turn──► welcomed ──close, disconnect──► ended

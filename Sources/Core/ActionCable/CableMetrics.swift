@@ -1,7 +1,7 @@
 package import Observability
 import Wire
 
-/// The counters of Action Cable connections. Any thread.
+/// The counters of Action Cable connections. Any thread may use them.
 package struct CableMetrics: Sendable {
 
     package init() {

@@ -5,7 +5,7 @@ import FoundationEssentials
 import Wire
 
 /// The sessions of the extended protocol: a connection's subscriptions to stored streams, which the client's next
-/// connection continues. Any thread.
+/// connection continues. Any thread may use it.
 ///
 /// A session exists on this daemon only, for five minutes after its connection is lost. On another daemon, or later,
 /// the client subscribes again and receives the missed messages, too.

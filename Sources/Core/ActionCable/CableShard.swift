@@ -5,7 +5,8 @@ import Glibc
 import Sockets
 import Wire
 
-/// The Action Cable connections of one event loop: their pings, with one timer, and their shared state. On the loop.
+/// The Action Cable connections of one event loop: their pings, with one timer, and their shared state. Must be used on
+/// the loop.
 final class CableShard {
     /// The maximum number of shared frames. With more identifiers, some are encoded again.
     private static let sharedFrameLimit = 1024

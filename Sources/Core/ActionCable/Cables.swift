@@ -7,7 +7,7 @@ import Server
 package import Sockets
 import Wire
 
-/// All Action Cable connections of this daemon. From any thread.
+/// All Action Cable connections of this daemon. Any thread may use them.
 package final class Cables: Sendable {
     let loops: [EventLoop]
     let rooms: Rooms
@@ -36,7 +36,7 @@ package final class Cables: Sendable {
         self.executor = executor
     }
 
-    /// Returns the connections of a loop. On that loop.
+    /// Returns the connections of a loop. Must be called on that loop.
     func shard(on reactor: Reactor) -> CableShard {
         key.value(on: reactor) { CableShard(self, on: reactor) }
     }

@@ -5,7 +5,8 @@ package import Rooms
 package import Sockets
 package import Wire
 
-/// A subscription's access to its connection: the confirmation, and messages to the client. On the connection's loop.
+/// A subscription's access to its connection: the confirmation, and messages to the client. Must be used on the
+/// connection's loop.
 ///
 /// ```
 /// pending ──confirm──► confirmed ──end──► over
@@ -54,12 +55,14 @@ package final class SubscriptionTransport {
 
     /// The connection's sender in all its rooms.
     package var sender: Sender { connection.sender }
-    /// The client, for tasks that work for it.
+    /// The client, for tasks that work for it. ``WaitingQueries`` and limits treat its queries as one client's.
     package var requester: Requester? { connection.requester }
-    /// Charges the client's address for stored messages. Returns whether they are admitted.
+    /// Charges the client's address for messages that will be stored. Returns whether the address's limit allows the
+    /// messages.
     package func admits(messages count: Int) -> Bool { connection.admits(messages: count) }
 
-    /// The network of the client's address, by which shares of limits are counted; `nil` if no limit applies to it.
+    /// The network of the client's address. Each network gets only a share of a limit, such as the capacity of a
+    /// question session. `nil` if limits don't apply to the client.
     package var limitedNetwork: IPAddress? { connection.limitedNetwork }
 
     /// Whether the client uses the extended protocol.

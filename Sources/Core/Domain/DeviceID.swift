@@ -41,7 +41,7 @@ extension DeviceID: CustomStringConvertible {
 package struct DeviceRequest: Sendable, Hashable {
     package let device: DeviceID
 
-    /// Decodes the body. Throws `invalid_request` with the name of an invalid member.
+    /// Decodes the body. Throws `invalid_request` with the name of the invalid field.
     package static func decode(_ body: [UInt8]) throws(RequestError) -> DeviceRequest {
         try RequestFields.decode(DeviceRequest.self, from: body)
     }

@@ -97,7 +97,7 @@ package struct StorageLimits: Sendable, Hashable {
     }
 }
 
-/// The limits of tables that strangers can fill, and the approximate numbers of their rows. Any thread.
+/// The limits of tables that strangers can fill, and the approximate numbers of their rows. Any thread may use them.
 ///
 /// The number of rows is the last count of ``StorageMonitor`` plus the rows that this daemon has added since. A single
 /// daemon hardly exceeds its limit. Several daemons may exceed it by the rows that the other daemons add between two

@@ -21,9 +21,9 @@ package struct RequestError: Error, Hashable, Sendable {
         self.quota = quota
     }
 
-    /// `400 invalid_request`. The reason is "`member` `complaint`."
-    package static func invalid(_ member: String, _ complaint: String) -> RequestError {
-        invalid("\(member) \(complaint).")
+    /// `400 invalid_request`. The reason is "`field` `complaint`."
+    package static func invalid(_ field: String, _ complaint: String) -> RequestError {
+        invalid("\(field) \(complaint).")
     }
 
     package static func invalid(_ reason: String) -> RequestError {

@@ -1,8 +1,8 @@
 import FoundationEssentials
 import Wire
 
-/// The members of a request's JSON object. A missing member or one of the wrong type throws a `RequestError` that names
-/// it. Unknown members are ignored.
+/// The fields of a request's JSON object. A missing field or one of the wrong type throws a `RequestError` that names
+/// the field. Unknown fields are ignored.
 package struct RequestFields {
     private let container: KeyedDecodingContainer<Name>
 
@@ -41,7 +41,7 @@ package struct RequestFields {
         return text
     }
 
-    /// Returns the text; nil if the member is missing or `null`.
+    /// Returns the text; nil if the field is missing or `null`.
     package func optionalText(_ member: String) throws -> String? {
         try value(member, "must be a string") { try $0.decodeIfPresent(String.self, forKey: $1) }
     }
@@ -51,12 +51,12 @@ package struct RequestFields {
         return boolean
     }
 
-    /// Returns the Boolean; nil if the member is missing or `null`.
+    /// Returns the Boolean; nil if the field is missing or `null`.
     package func optionalBoolean(_ member: String) throws -> Bool? {
         try value(member, "must be true or false") { try $0.decodeIfPresent(Bool.self, forKey: $1) }
     }
 
-    /// Returns the array of texts; nil if the member is missing or `null`.
+    /// Returns the array of texts; nil if the field is missing or `null`.
     package func optionalTexts(_ member: String) throws -> [String]? {
         try value(member, "must be an array of strings") { try $0.decodeIfPresent([String].self, forKey: $1) }
     }
@@ -66,12 +66,12 @@ package struct RequestFields {
         return integer
     }
 
-    /// Returns the integer; nil if the member is missing or `null`.
+    /// Returns the integer; nil if the field is missing or `null`.
     package func optionalInteger(_ member: String) throws -> Int? {
         try value(member, "must be a whole number") { try $0.decodeIfPresent(Int.self, forKey: $1) }
     }
 
-    /// Returns a member that is an object. Its own decoder reports errors in it.
+    /// Returns a field that is an object. Its own decoder reports errors in it.
     package func member<Value: Decodable>(_ member: String, _ type: Value.Type) throws -> Value {
         do {
             return try container.decode(type, forKey: Name(stringValue: member))
@@ -98,7 +98,7 @@ package enum RequestText {
     /// The maximum length of a task's title.
     package static let maximumTitleScalars = 200
 
-    /// Checks text that other people see. Returns the text, or throws `invalid_request` with the member's name.
+    /// Checks text that other people see. Returns the text, or throws `invalid_request` with the field's name.
     package static func checkShown(_ text: String, _ member: String, maximumScalars: Int) throws(RequestError) -> String
     {
         let text = try check(text, member, maximumScalars: maximumScalars)
@@ -123,8 +123,8 @@ package enum RequestText {
         }
     }
 
-    /// Checks text that isn't shown, such as an id. Returns the text, or throws `invalid_request` with the member's
-    /// name if the text is missing, too long or can't be stored.
+    /// Checks text that isn't shown, such as an id. Returns the text, or throws `invalid_request` with the field's name
+    /// if the text is missing, too long or can't be stored.
     package static func check(_ text: String, _ member: String, maximumScalars: Int) throws(RequestError) -> String {
         let scalars = text.unicodeScalars
         guard !scalars.contains("\0") else { throw .invalid(member, "must not contain the character U+0000") }

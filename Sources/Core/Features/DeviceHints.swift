@@ -10,7 +10,7 @@ package protocol DeviceHints: Sendable {
     func begin(for identity: Identity, to transport: SubscriptionTransport) -> (any DeviceHintSubscription)?
 }
 
-/// The hints of one subscription. On its loop.
+/// The hints of one subscription. Must be used on its loop.
 package protocol DeviceHintSubscription {
     func end()
 }

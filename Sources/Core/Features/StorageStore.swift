@@ -14,7 +14,7 @@ package struct StorageStore: Sendable {
     private let deleteUnused: PostgresStatement?
     private let analyzeGrown: PostgresStatement
 
-    /// - Parameter parts: What the features share, and the features that are on.
+    /// - Parameter parts: The schema that all features share, and the schemas of the features that are on.
     package init(database: PostgresClient, parts: [FeatureSchema]) {
         self.database = database
         let tables = parts.flatMap { $0.limited }.flatMap { limit in limit.value.map { (limit.key.rawValue, $0) } }

@@ -62,16 +62,16 @@ extension Room {
     }
 
     /// Counts ales of a sender that has several connections in the room. Only the other connections receive the ales.
-    func count(_ count: UInt32, of kind: CheerKind, exempting places: some Collection<Connection>) {
+    func count(_ count: UInt32, of kind: CheerKind, exempting members: some Collection<Connection>) {
         guard kind == .plain else {
             let cheers = self.cheers ?? CheerCounts()
             self.cheers = cheers
             cheers[kind] += count
-            for place in places { cheers.exempt(place, from: count, of: kind) }
+            for member in members { cheers.exempt(member, from: count, of: kind) }
             return
         }
         ales.value += count
-        for place in places { place.exempt.value += count }
+        for member in members { member.exempt.value += count }
     }
 
     /// Counts ales of another daemon, for all members. No other ales may be counted in the room before these are

@@ -1,14 +1,15 @@
 package import FoundationEssentials
 package import Sockets
 
-/// The membership of one peer in one room. A peer in several rooms has several. On the loop of the room's part.
+/// The membership of one peer in one room. A peer in several rooms has several connections. Must be used on the loop
+/// that has the connection.
 package final class Connection {
     package let room: Room
     /// The peer that receives the room's ales and messages.
     package let peer: any RoomPeer
     /// The shard that owns the room. It lives as long as its loop.
     private unowned let shard: RoomShard
-    /// The value of ``place``. An optional would need four more bytes for each of a hundred thousand connections.
+    /// The value of ``position``. An optional would need four more bytes for each of a hundred thousand connections.
     private var index = UInt32.max
     /// The ales of this turn that this peer must not receive.
     var exempt = AleCount()
@@ -21,7 +22,7 @@ package final class Connection {
 
     /// The index in the room's array; nil before the connection joins and after it leaves. Only ``ConnectionMap`` sets
     /// it.
-    var place: UInt32? {
+    var position: UInt32? {
         get { index == .max ? nil : index }
         set { index = newValue ?? .max }
     }

@@ -51,7 +51,7 @@ struct ConnectionMap {
     /// - Parameter found: The connection's room, so that it isn't looked up again.
     mutating func join(_ connection: Connection, in found: Found) {
         connection.room.exempt(connection)
-        connection.place = UInt32(found.count)
+        connection.position = UInt32(found.count)
         if let index = found.index {
             rooms.values[index].append(connection)
         } else {
@@ -63,15 +63,15 @@ struct ConnectionMap {
     ///
     /// - Returns: The number of remaining connections; nil if it was in no room.
     mutating func leave(_ connection: Connection) -> Int? {
-        guard let place = connection.place else { return nil }
-        connection.place = nil
+        guard let position = connection.position else { return nil }
+        connection.position = nil
         // Looks the room up once for everything that follows.
         guard let room = rooms.index(forKey: connection.room.id), let last = rooms.values[room].popLast() else {
             return 0
         }
         if last !== connection {
-            rooms.values[room][Int(place)] = last
-            last.place = place
+            rooms.values[room][Int(position)] = last
+            last.position = position
         }
         let count = rooms.values[room].count
         if count == 0 { rooms.remove(at: room) }
@@ -89,7 +89,7 @@ struct ConnectionMap {
     /// Removes a room and returns its connections.
     mutating func removeRoom(_ room: UUID) -> [Connection] {
         guard let members = rooms.removeValue(forKey: room) else { return [] }
-        for member in members { member.place = nil }
+        for member in members { member.position = nil }
         return members
     }
 }

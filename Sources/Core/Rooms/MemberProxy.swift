@@ -1,30 +1,31 @@
 import FoundationEssentials
 import Sockets
 
-/// A representative of a ``Member`` on its room's home loop. It passes the room's deliveries to the member's loop at
-/// the end of the turn.
+/// The peer that represents a ``Member`` on the room's home loop, which is the event loop that owns the room. It adds
+/// the room's ales and messages to the ``LoopQueue`` to the member's loop. The home loop sends them when its turn ends:
+/// when it has served all ready sockets.
 final class MemberProxy: RoomPeer {
     private let member: MemberID
-    private unowned let lane: Lane
-    /// The entries of the mail to which more ales can be added.
+    private unowned let queue: LoopQueue
+    /// The entries of the unsent batch to which more ales can be added.
     private var ales = AleEntries()
 
-    init(for member: MemberID, at lane: Lane) {
+    init(for member: MemberID, at queue: LoopQueue) {
         self.member = member
-        self.lane = lane
+        self.queue = queue
     }
 
     func deliver(ales count: Int, of kind: CheerKind, frame: SharedBytes) {
-        lane.add(ales: count, of: kind, for: member, in: &ales)
+        queue.add(ales: count, of: kind, for: member, in: &ales)
     }
 
     func deliver(_ publication: Publication) {
         ales = AleEntries()
-        lane.add(publication, for: member)
+        queue.add(publication, for: member)
     }
 
     func roomClosed() {
-        lane.proxies[member] = nil
-        lane.add(.closed(member))
+        queue.proxies[member] = nil
+        queue.add(.closed(member))
     }
 }

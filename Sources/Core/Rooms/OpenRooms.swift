@@ -64,7 +64,7 @@ extension RoomShard {
         of room: UUID, policy: RoomPolicy, for task: UUID? = nil, besides siblings: [Connection] = []
     ) -> EntryDecision {
         guard openRooms.contains(room, policy) else { return openRooms.refusal(of: room, at: loop.now) }
-        return place(in: room, map.count(of: room), policy: policy, for: task, besides: siblings)
+        return capacityDecision(in: room, map.count(of: room), policy: policy, for: task, besides: siblings)
     }
 
     /// Remembers for a moment that the database refused a room.

@@ -1,8 +1,8 @@
 import Basics
 import FoundationEssentials
 
-/// The named people in the rooms of one loop. A person who left still counts for a while (the grace), because the
-/// person may come back.
+/// The named people in the rooms of one loop. A person whose last connection left still counts until the grace is over,
+/// because the person may reconnect.
 struct People {
     private struct Departure {
         let person: UUID
@@ -32,11 +32,12 @@ struct People {
 
     /// Identities by connection. Few connections have one.
     private var identities: [ObjectIdentifier: Identity] = [:]
-    /// The people who were seen in each room that has partners, while the room has members or people who may come back.
+    /// For the rooms of matches only: the people who were ever in the room, so that a person's partner can be reported
+    /// as gone. The entry of a room is removed when its last connection has left and no grace lasts.
     private var came: [UUID: Set<UUID>] = [:]
     /// The people who left each room, and the times until which they count.
     private var departed: [UUID: [UUID: MonotonicTime]] = [:]
-    /// The departures in order of time. Some of these people may have come back.
+    /// The departures in order of time. Some of these people may have entered the room again.
     private var departures: ArraySlice<Departure> = []
 
     /// Messages that will be sent to people, whatever their room.
@@ -51,10 +52,10 @@ struct People {
     /// Whether no connection has an identity.
     var isEmpty: Bool { identities.isEmpty }
 
-    /// The rooms that people have just left.
+    /// The rooms with people whose grace isn't over.
     var roomsOfDeparted: some Collection<UUID> { departed.keys }
 
-    /// The time when the first departure is over; nil if there is none.
+    /// The time when the first grace is over; nil if there is none.
     var nextExpiry: MonotonicTime? { departures.first?.until }
 
     mutating func enter(_ connection: Connection, as person: UUID) {
@@ -105,7 +106,7 @@ struct People {
         return departed.removeValue(forKey: room) != nil
     }
 
-    /// - Returns: The rooms of people who didn't come back.
+    /// - Returns: The rooms of the people whose grace is over.
     mutating func expire(at now: MonotonicTime) -> [UUID: RoomPolicy.Presence] {
         var rooms: [UUID: RoomPolicy.Presence] = [:]
         while let departure = departures.first, departure.until <= now {

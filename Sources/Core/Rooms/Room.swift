@@ -1,6 +1,6 @@
 package import FoundationEssentials
 
-/// The state shared by the connections of one room on one loop. On that loop.
+/// The state shared by the connections of one room on one loop. Must be used on that loop.
 package final class Room {
     package let id: UUID
     /// Ales of this turn that haven't been sent yet.
@@ -25,7 +25,7 @@ package struct RoomPolicy: Sendable, Hashable {
     package let mustBeOpen: Bool
     /// The maximum number of connections, on all daemons together.
     package var capacity: Int
-    /// The maximum number of members that take no place of their own, because their sender has another member in the
+    /// The maximum number of members that ``capacity`` doesn't count, because their sender has another member in the
     /// room. Each of these members receives everything.
     package var extraMembers: Int { max(Self.leastExtraMembers, capacity) }
     package static let leastExtraMembers = 1_000

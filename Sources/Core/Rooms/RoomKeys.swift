@@ -45,12 +45,12 @@ package final class RoomKeys: Sendable {
     }
 
     /// Uses this secret, which other daemons have too, from now on. Must be called before any of these rooms has
-    /// members. Any thread.
+    /// members. Any thread may call it.
     package func share(_ secret: [UInt8]) {
         state.withLock { $0 = .secret(secret) }
     }
 
-    /// Returns the UUID of a room. Takes about a microsecond. Any thread.
+    /// Returns the UUID of a room. Takes about a microsecond. Any thread may call it.
     package func room(_ kind: Kind, _ id: [UInt8] = []) -> UUID {
         // If the HMAC fails for lack of memory, the UUID is random. No client can find that room, so it stays empty.
         guard var code = try? key().authenticate([kind.rawValue] + id) else { return UUID() }

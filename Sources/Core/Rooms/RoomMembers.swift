@@ -2,7 +2,7 @@ package import FoundationEssentials
 
 /// The members of a room, on one daemon or on several together.
 package struct RoomMembers: Sendable, Equatable {
-    /// The number of places taken, which the capacity of the room limits: one for each connection.
+    /// The number of connections. The capacity of the room limits it. Several connections of one sender count as one.
     package var connections: Int
     /// The number of connections without a name. Each counts as one person.
     package var anonymous: Int
@@ -43,9 +43,11 @@ package struct RoomMembers: Sendable, Equatable {
         return members
     }
 
-    /// Estimates how many people are in both rooms. A list contains all people of its room up to its last UUID, so the
-    /// overlap of that part is known. The rest is assumed to overlap in the same proportion. With 16,384 listed people
-    /// the error is about one percent.
+    /// Adds members of another daemon, if at least one of the two lists isn't complete. A person may be on both
+    /// daemons, so this estimates the number of people who are counted twice. An incomplete list has the smallest UUIDs
+    /// of its daemon's people, so it is complete up to its last UUID. Up to that UUID, the people on both lists are
+    /// counted exactly. The estimate assumes the same proportion for all other people. With 16,384 listed people the
+    /// error is about one percent.
     private mutating func addCrowd(_ others: RoomMembers) {
         let sum = peopleCount + others.peopleCount
         let crowds = [self, others].filter { $0.unnamed > 0 }

@@ -33,10 +33,10 @@ extension RoomShard: TurnEndHandler {
     }
 
     /// Counts ales of a sender with several members in its room. None of these members receives the ales.
-    func cheer(_ count: UInt32, of kind: CheerKind, from sender: Connection, besides places: [Connection]) {
+    func cheer(_ count: UInt32, of kind: CheerKind, from sender: Connection, besides members: [Connection]) {
         guard sender.isMember else { return }
         if !sender.room.hasAles { willSettle(sender.room) }
-        sender.room.count(count, of: kind, exempting: places)
+        sender.room.count(count, of: kind, exempting: members)
     }
 
     private func willSettle(_ room: Room) {
@@ -51,16 +51,16 @@ extension RoomShard: TurnEndHandler {
     }
 
     package func turnEnds() {
-        let hasMembersElsewhere = !lanes.all.isEmpty
+        let hasMembersElsewhere = !queues.all.isEmpty
         if hasMembersElsewhere { takeOwnRequests() }
         for room in cheering.rooms { settle(room) }
         cheering.removeAll()
         // A notified peer may make new requests. They are performed at the end of another turn.
         awaitsTurnEnd = false
-        if hasMembersElsewhere { carryMail() }
+        if hasMembersElsewhere { sendBatches() }
         link.reportNews { room in
             var members = people.members(of: room, map.connections(of: room))
-            members.connections -= sharedPlaces.extraMembers(in: room)
+            members.connections -= sharedMembers.extraMembers(in: room)
             return members
         }
     }

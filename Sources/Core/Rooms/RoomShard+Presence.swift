@@ -22,7 +22,8 @@ extension RoomShard {
         connection.peer.deliver(Publication(presence))
     }
 
-    /// Handles a change of a room's members, here or elsewhere, in a turn of the loop.
+    /// Handles a change of a room's members, on this daemon or on another one. Must be called on the loop. The other
+    /// daemons are notified at the end of the loop's turn, when it has served all ready sockets.
     func membersChanged(in room: UUID, _ kind: RoomPolicy.Presence) {
         if kind != .counted {
             link.changed(room)
@@ -107,7 +108,7 @@ extension RoomShard {
     }
 }
 
-/// The exchange of this loop's rooms with other daemons.
+/// Exchanges ales and the members of this loop's rooms with other daemons.
 extension RoomShard {
     func connectionsElsewhere(in room: UUID) -> Int {
         link.members(of: room)?.connections ?? 0

@@ -1,7 +1,8 @@
 import Basics
 package import FoundationEssentials
 
-/// The rooms of one event loop, and the parts of other loops' rooms that have connections on it. Used on that loop.
+/// The rooms of one event loop, and the parts of other loops' rooms that have connections on it. Must be used on that
+/// loop.
 ///
 /// ```
 /// enter ──► connection in the map ──► leave
@@ -17,14 +18,14 @@ package final class RoomShard {
     /// Reports entries and departures of matches' rooms.
     var reporter: PresenceReporter
     var people: People
-    var sharedPlaces = SharedPlaces()
+    var sharedMembers = SharedMembers()
     var roomTasks = RoomTasks()
     /// The watchers of each room's presence.
     var boards: [UUID: PresenceBoard] = [:]
     /// The exchange with other daemons.
     var link = RoomLink(report: nil)
     /// The exchange with other loops.
-    var lanes: Lanes
+    var queues: LoopQueues
     /// The number of rooms with members, and the number of their connections. Subscriptions don't count.
     private var occupied = 0
     private var connectionCount = 0
@@ -35,16 +36,16 @@ package final class RoomShard {
     /// - loop: Outlives the shard.
     /// - aleFrames: A WebSocket frame for each kind.
     /// - grace: How long a person who left counts as present.
-    /// - lanes: The lanes to the loops that share the rooms.
+    /// - queues: The queues to the loops that share the rooms.
     init(
         on loop: any RoomLoop, _ openRooms: OpenRooms, aleFrames: [[UInt8]], grace: Duration = .zero,
-        lanes: Lanes = Lanes(.one), reporter: PresenceReporter
+        queues: LoopQueues = LoopQueues(.one), reporter: PresenceReporter
     ) {
         self.loop = loop
         self.openRooms = openRooms
         cheering = CheeringRooms(frames: aleFrames)
         people = People(grace: grace)
-        self.lanes = lanes
+        self.queues = queues
         self.reporter = reporter
     }
 
@@ -77,7 +78,7 @@ package final class RoomShard {
             }
             for member in members {
                 _ = people.removeIdentity(of: member)
-                sharedPlaces.remove(member)
+                sharedMembers.remove(member)
                 member.peer.roomClosed()
             }
         }
@@ -100,11 +101,11 @@ package final class RoomShard {
         let (room, others) = (found.room, found.count)
         let connection = Connection(peer, in: room, on: self)
         guard openRooms.contains(id, policy),
-            case .open = place(in: id, others, policy: policy, for: claimedIdentity, besides: siblings)
+            case .open = capacityDecision(in: id, others, policy: policy, for: claimedIdentity, besides: siblings)
         else { return connection }
         map.join(connection, in: found)
         guard room.presence != .unreported else { return connection }
-        if let sibling = siblings.first { sharedPlaces.add(connection, besides: sibling) }
+        if let sibling = siblings.first { sharedMembers.add(connection, besides: sibling) }
         if let claimedIdentity { people.enter(connection, as: claimedIdentity) }
         if room.presence == .reported {
             if others == 0 { occupied += 1 }
@@ -118,7 +119,7 @@ package final class RoomShard {
     /// See ``Connection/leave()``.
     func leave(_ connection: Connection) {
         guard let others = map.leave(connection), connection.room.presence != .unreported else { return }
-        sharedPlaces.remove(connection)
+        sharedMembers.remove(connection)
         let (room, person) = (connection.room.id, endPresence(of: connection))
         if connection.room.presence == .reported {
             if others == 0 { occupied -= 1 }

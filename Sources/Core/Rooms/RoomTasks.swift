@@ -1,8 +1,7 @@
 import Basics
 import FoundationEssentials
 
-/// The tasks of full match rooms, as the database reported them. Each task has a place in its room even if the room is
-/// full.
+/// The tasks of full match rooms, as the database reported them. Each task may enter its room even if the room is full.
 struct RoomTasks {
     private struct Entry {
         let tasks: Set<UUID>
@@ -32,23 +31,23 @@ struct RoomTasks {
     }
 }
 
-/// The places in match rooms.
+/// The capacity of match rooms.
 extension RoomShard {
-    /// The number of connections for which each task of a match has a place. A phone may reconnect before its old
-    /// connections have ended.
-    static let placesPerTask = 4
+    /// The number of connections with which each task of a match may be in a full room. A phone may reconnect before
+    /// its old connections have ended.
+    static let connectionsPerTask = 4
 
-    /// Returns whether there is a place for a newcomer in an open room.
+    /// Returns whether the capacity of an open room admits a newcomer: `open`, `full` or `fullUnlessTask`.
     ///
     /// - Parameters:
     ///   - members: The number of members on this daemon.
     ///   - task: The identity that the newcomer claims.
     ///   - siblings: The members that the newcomer's sender already has in the room.
-    func place(
+    func capacityDecision(
         in room: UUID, _ members: Int, policy: RoomPolicy, for task: UUID?, besides siblings: [Connection]
     ) -> EntryDecision {
         guard policy.capacity < .max else { return .open }
-        let extra = sharedPlaces.extraMembers(in: room)
+        let extra = sharedMembers.extraMembers(in: room)
         guard siblings.isEmpty else { return extra < policy.extraMembers ? .open : .full }
         let taken = members - extra + connectionsElsewhere(in: room)
         guard taken >= policy.capacity else { return .open }
@@ -58,7 +57,7 @@ extension RoomShard {
         case false?: return .full
         case true?:
             let own = map.connections(of: room).count { people.person(of: $0) == task }
-            return own < Self.placesPerTask ? .open : .full
+            return own < Self.connectionsPerTask ? .open : .full
         }
     }
 

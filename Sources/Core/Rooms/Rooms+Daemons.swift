@@ -1,15 +1,15 @@
 import FoundationEssentials
 import Sockets
 
-/// The exchange of all loops' rooms with other daemons.
+/// Exchanges ales and the members of rooms with other daemons, for the rooms of all loops.
 extension Rooms {
-    /// Starts the exchange: calls `report` with the members of all rooms, and then with the news of each turn, on the
-    /// loop.
+    /// Starts the exchange. Each loop calls `report` with the members of its rooms, and then with the ales and changed
+    /// members of each turn.
     func join(_ report: @escaping @Sendable (RoomNews) -> Void) {
         for loop in loops { loop.submit { self.shard(on: $0).join(report) } }
     }
 
-    /// Ends the exchange.
+    /// Ends the exchange, because this daemon leaves the bus.
     func part() async {
         for loop in loops { await loop.run { self.shard(on: $0).part() } }
     }

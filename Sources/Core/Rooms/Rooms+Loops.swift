@@ -3,7 +3,7 @@ import Sockets
 
 /// The assignment of rooms to loops, and each loop's shard.
 extension Rooms {
-    /// Returns the index of a room's home loop.
+    /// Returns the index of a room's home loop, the event loop that owns the room.
     package func homeIndex(of room: UUID) -> Int {
         let halves = withUnsafeBytes(of: room.uuid) {
             ($0.loadUnaligned(as: UInt64.self), $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
@@ -17,7 +17,7 @@ extension Rooms {
     func makeShard(on reactor: Reactor) -> RoomShard {
         RoomShard(
             on: reactor, OpenRooms(areAll: anyRoomIsOpen), aleFrames: aleFrames, grace: grace,
-            lanes: Lanes(
+            queues: LoopQueues(
                 RoomLoops(
                     own: reactor.index, homeIndex: { [weak self] in self?.homeIndex(of: $0) ?? 0 },
                     submit: { [weak self] in self?.submit(to: $0, $1) })),

@@ -2,11 +2,11 @@ package import FoundationEssentials
 package import Sockets
 import Synchronization
 
-/// All rooms of this daemon, on all its event loops. From any thread.
+/// All rooms of this daemon, on all its event loops. Any thread may use them.
 ///
-/// A match's room lives on one loop, its home. Sockets with one room move to that loop, so that the room's ales stay on
-/// one thread. A socket with several rooms stays on its own loop (``Sender``). A subscription has a part on each loop
-/// with subscribers.
+/// One event loop owns a match's room: the room's home loop. Sockets with one room move to that loop, so that the
+/// room's ales stay on one thread. A socket with several rooms stays on its own loop (``Sender``). The room of a
+/// subscription has a part on each loop with subscribers.
 package final class Rooms: Sendable {
     let loops: [EventLoop]
     private let key = LoopLocal<RoomShard>()
@@ -67,7 +67,7 @@ package final class Rooms: Sendable {
         loops[homeIndex(of: room)].submit { self.shard(on: $0).remember(state, of: room) }
     }
 
-    /// Stores the tasks of a match, which have a place in its room even if it is full.
+    /// Stores the tasks of a match. They may enter the match's room even if it is full.
     package func setTasks(_ tasks: Set<UUID>, of room: UUID) {
         loops[homeIndex(of: room)].submit { self.shard(on: $0).setTasks(tasks, of: room) }
     }
@@ -83,7 +83,7 @@ package final class Rooms: Sendable {
         return shard(on: reactor).enter(room, peer, policy: .subscription)
     }
 
-    /// Ends a subscription. Does nothing the second time. On the connection's loop.
+    /// Ends a subscription. Does nothing the second time. Must be called on the connection's loop.
     package func unsubscribe(_ connection: Connection) {
         guard connection.isMember else { return }
         subscriptions.subtract(1, ordering: .relaxed)

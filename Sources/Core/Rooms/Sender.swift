@@ -1,7 +1,7 @@
 package import FoundationEssentials
 
 /// A socket that is in matches' rooms without moving to their loops. It may be in several rooms, or several times in
-/// one. Its own members don't receive its ales. Used on the socket's loop.
+/// one. Its own members don't receive its ales. Must be used on the socket's loop.
 ///
 /// ```
 /// let sender = rooms.shard(on: reactor).makeSender()                  // one for each socket
@@ -24,7 +24,7 @@ package import FoundationEssentials
 package final class Sender {
     fileprivate unowned let shard: RoomShard
     /// The members of this sender, including those without a decision yet. There are few, in no particular order.
-    private var places: [Member] = []
+    private var members: [Member] = []
 
     init(on shard: RoomShard) {
         self.shard = shard
@@ -42,36 +42,36 @@ package final class Sender {
         _ room: UUID, _ peer: any RoomPeer, policy: RoomPolicy, claimedIdentity: UUID? = nil,
         whenDecided: @escaping (EntryDecision) -> Void
     ) -> Member {
-        let member = Member(shard.lanes.nextMember(), peer, in: room, of: self, whenDecided)
+        let member = Member(shard.queues.nextMember(), peer, in: room, of: self, whenDecided)
         let request = RoomRequest.enter(
             member.id, room: room, policy: policy, claimedIdentity: claimedIdentity, besides: ids(in: room))
-        places.append(member)
-        shard.lanes.members[member.id] = member
-        shard.lane(toHomeOf: room).add(request)
+        members.append(member)
+        shard.queues.members[member.id] = member
+        shard.queue(toHomeOf: room).add(request)
         return member
     }
 
     /// Leaves all rooms, because the socket is closed.
     package func leaveAll() {
-        for place in places { place.leave() }
+        for member in members { member.leave() }
     }
 
     fileprivate func ids(in room: UUID) -> [MemberID] {
-        places.compactMap { $0.room == room ? $0.id : nil }
+        members.compactMap { $0.room == room ? $0.id : nil }
     }
 
     /// Puts later ales into a new entry, so that they follow the messages published so far.
     fileprivate func closeEntries(in room: UUID) {
-        for place in places where place.room == room { place.cheers = AleEntries() }
+        for member in members where member.room == room { member.cheers = AleEntries() }
     }
 
     fileprivate func remove(_ member: Member) {
-        places.removeAll { $0 === member }
-        shard.lanes.members[member.id] = nil
+        members.removeAll { $0 === member }
+        shard.queues.members[member.id] = nil
     }
 }
 
-/// A sender's membership of one room. On the sender's loop.
+/// A sender's membership in one room. Must be used on the sender's loop.
 package final class Member {
     private enum State {
         case undecided((EntryDecision) -> Void)
@@ -85,7 +85,7 @@ package final class Member {
     let id: MemberID
     private let sender: Sender
     private var state: State
-    /// The entries of the mail to which more ales can be added.
+    /// The entries of the unsent batch to which more ales can be added.
     fileprivate var cheers = AleEntries()
 
     fileprivate init(
@@ -107,20 +107,20 @@ package final class Member {
     /// Sends an ale to all members of the room except this sender's. Does nothing if the member isn't in its room.
     package func cheer(_ kind: CheerKind = .plain) {
         guard isMember else { return }
-        lane.addCheer(kind, in: &cheers) { places }
+        queue.addCheer(kind, in: &cheers) { memberIDs }
     }
 
     /// Sends a message to all members of the room except this sender's. Does nothing if the member isn't in its room.
     package func publish(_ message: any Message) {
         guard isMember else { return }
-        lane.add(.publish(message, by: places))
+        queue.add(.publish(message, by: memberIDs))
         sender.closeEntries(in: room)
     }
 
     /// See ``Connection/watchPresence()``.
     package func watchPresence() {
         if case .gone = state { return }
-        lane.add(.watchPresence(id))
+        queue.add(.watchPresence(id))
     }
 
     /// Leaves the room. The member then receives no more messages, not even those in flight. A second call, or a call
@@ -128,12 +128,12 @@ package final class Member {
     package func leave() {
         if case .gone = state { return }
         end()
-        lane.add(.leave(id))
+        queue.add(.leave(id))
     }
 
     /// The ids of this sender's members in the room, beginning with this member.
-    private var places: [MemberID] { [id] + sender.ids(in: room).filter { $0 != id } }
-    private var lane: Lane { sender.shard.lane(toHomeOf: room) }
+    private var memberIDs: [MemberID] { [id] + sender.ids(in: room).filter { $0 != id } }
+    private var queue: LoopQueue { sender.shard.queue(toHomeOf: room) }
 
     private func end() {
         state = .gone

@@ -1,7 +1,7 @@
 package import Domain
 package import Observability
 
-/// The counters of conversations. Can be used on any thread.
+/// The counters of conversations. Any thread may use them.
 package struct ConversationMetrics: Sendable {
     /// Quotas that were exceeded through sockets. The HTTP server counts those of requests.
     let quotas: CounterSet<Quota>

@@ -1,8 +1,7 @@
 import Domain
 import Observability
 
-/// Performs the commands of participants: stores messages and publishes them, or refuses them. Can be used on any
-/// thread.
+/// Performs the commands of participants: stores messages and publishes them, or refuses them. Any thread may use it.
 package struct ConversationResponder: Sendable {
     private let store: ConversationStore
     private let feeds: ConversationFeeds

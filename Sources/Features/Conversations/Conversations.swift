@@ -4,7 +4,7 @@ package import Domain
 package import Observability
 package import Sockets
 
-/// The conversations on this daemon: their subscribers, feeds and commands. Can be used on any thread.
+/// The conversations on this daemon: their subscribers, feeds and commands. Any thread may use them.
 package final class Conversations: Sendable {
     package let store: ConversationStore
     let rooms: ConversationRooms
@@ -95,7 +95,7 @@ package final class Conversations: Sendable {
 }
 
 /// A cache of the names of recent devices. Names don't change. The database reports devices that other daemons erase.
-/// An outdated name is noticed before the device receives anything. Can be used on any thread.
+/// An outdated name is noticed before the device receives anything. Any thread may use it.
 final class UserNames: Sendable {
     private static let limit = 10_000
     private let names = Locked<[DeviceID: String]>([:])
@@ -114,7 +114,7 @@ final class UserNames: Sendable {
     }
 }
 
-/// A cache of the names of recent users by number. Can be used on any thread.
+/// A cache of the names of recent users by number. Any thread may use it.
 final class KnownUsers: Sendable {
     private static let limit = 10_000
     /// The names. `nil` for an erased user.

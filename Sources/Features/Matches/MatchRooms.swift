@@ -122,7 +122,7 @@ extension Abort {
     }
 }
 
-/// The counters of rooms. Can be used from any thread.
+/// The counters of rooms. Any thread may use them.
 struct RoomMetrics: Sendable {
     /// The number of peers that found their room full.
     let turnedAway = Counter()

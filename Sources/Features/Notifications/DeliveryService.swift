@@ -3,7 +3,7 @@ package import Domain
 import HTTPClient
 package import Observability
 
-/// The deliveries of all configured providers. Each provider has one worker. Can be used on any thread.
+/// Sends the deliveries of all configured providers. Each provider has one worker. Any thread may use the service.
 package struct DeliveryService: Service {
     private let workers: [DeliveryWorker]
     private let addresses: AddressStore

@@ -1,7 +1,7 @@
 package import Domain
 package import Observability
 
-/// The counters of question sessions. Can be used on any thread.
+/// The counters of question sessions. Any thread may use them.
 package struct QuestionMetrics: Sendable {
     /// Quotas that were exceeded through sockets. The HTTP server counts those of requests.
     let quotas: CounterSet<Quota>

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Server
 import Wire
 
-/// The rate at which each network may ask questions in each session. Can be used on any thread.
+/// The rate at which each network may ask questions in each session. Any thread may use it.
 ///
 /// Any client can invent another `deviceId`, or connect without one. Without this rate, one network could fill a
 /// session at once.
@@ -19,8 +19,8 @@ package struct QuestionRates: Sendable {
     private static let shareAtOnce = 10
     /// The number of questions per second after the burst.
     private static let perSecond = 1
-    /// The number of questions that a question without a device counts as. No other limit applies to askers without a
-    /// device.
+    /// The cost of a question that names no device. It counts as this many questions, because the limits per device
+    /// don't apply to it.
     private static let costWithoutDevice = 10
 
     private let rates: RateTable<Key>

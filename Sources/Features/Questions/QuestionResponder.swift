@@ -3,7 +3,7 @@ import Domain
 import FoundationEssentials
 import Observability
 
-/// Performs the messages of members: stores them, or refuses them. Can be used on any thread.
+/// Performs the messages of members: stores them, or refuses them. Any thread may use it.
 struct QuestionResponder: Sendable {
     private let store: QuestionStore
     private let feeds: QuestionFeeds

@@ -5,7 +5,7 @@ package import Observability
 package import Rooms
 package import Sockets
 
-/// All question sessions on this daemon. Can be used on any thread.
+/// All question sessions on this daemon. Any thread may use them.
 package final class Questions: Sendable {
     let store: QuestionStore
     let rooms: Rooms

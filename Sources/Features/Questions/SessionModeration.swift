@@ -2,7 +2,7 @@ import Domain
 import FoundationEssentials
 import Sockets
 
-/// Performs a presenter's actions. The database checks the keys first. Can be used on any thread.
+/// Performs a presenter's actions. The database checks the keys first. Any thread may use it.
 struct SessionModeration: Sendable {
     let questions: Questions
 

@@ -1,6 +1,6 @@
 package import Observability
 
-/// Counts the outcomes of reminders. Can be used on any thread.
+/// Counts the outcomes of reminders. Any thread may use it.
 package struct ReminderMetrics: Sendable {
     /// The outcome of a reminder.
     package enum ReminderOutcome: String, Sendable, CaseIterable {

@@ -1,6 +1,6 @@
 import Observability
 
-/// Counts the outcomes of requests that change tasks. May be used on any thread.
+/// Counts the outcomes of requests that change tasks. Any thread may use it.
 struct ScheduleMetrics: Sendable {
     /// The outcome of a request that changes a task.
     enum TaskOutcome: String, Sendable, CaseIterable {

@@ -3,7 +3,8 @@ package import Features
 package import Server
 
 extension MessageSchemas {
-    /// Returns the documents of these features: their own, and those that they share, `cable` and `events`.
+    /// Returns the documents that each feature wrote, and two documents that join parts of all features: `cable` and
+    /// `events`.
     package static func documents(of features: [FeatureMessages]) -> [MessageSchemas] {
         let streams = features.flatMap(\.streams)
         return features.flatMap(\.documents) + [

@@ -108,14 +108,14 @@ package struct ControlCommand: Sendable {
         }
     }
 
-    /// The members of a line that aren't the row's data.
+    /// The fields of a line other than the row's data.
     private struct Frame: Decodable {
         let note: String?
         let end: String?
         let reason: String?
     }
 
-    /// The value of a member, as text.
+    /// The value of a field, as text.
     private struct Cell: Decodable {
         let text: String
 

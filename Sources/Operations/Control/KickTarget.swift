@@ -7,7 +7,8 @@ enum KickTarget: Sendable {
     case named(String)
     /// A device by its id, even if the id looks like an address.
     case device(DeviceID)
-    /// A device, by its tag in the log of the daemon with this key.
+    /// A device, by the tag that replaces its id in a daemon's log. A tag is valid only for the daemon that wrote it,
+    /// and this is that daemon's key.
     case tagged(DeviceTag, DeviceTag.Key)
 }
 

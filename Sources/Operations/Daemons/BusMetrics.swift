@@ -1,7 +1,7 @@
 import Basics
 package import Observability
 
-/// The metrics of other daemons and the bus. Any thread.
+/// The metrics of other daemons and the bus. Any thread may use them.
 package final class BusMetrics: Sendable {
     package enum Direction: String, Sendable, CaseIterable {
         case received = "in"

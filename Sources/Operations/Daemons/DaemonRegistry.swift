@@ -48,7 +48,7 @@ package actor DaemonRegistry: Service {
     /// - Parameters:
     /// - own: This daemon's information for the others.
     /// - database: The pool for work that isn't urgent. The schema must be ready when ``run()`` is called.
-    /// - bus: Returns the state of the bus, for each beat. Any thread; must not block.
+    /// - bus: Returns the state of the bus, for each beat. Any thread may call it, so it must not block.
     /// - notify: Receives events. The registry waits for it, so it must return soon.
     package init(
         _ own: DaemonInfo, bus: @escaping @Sendable () -> BusStatus, database: PostgresClient, log: Log,
@@ -80,7 +80,8 @@ package actor DaemonRegistry: Service {
     /// The other live daemons, as last reported.
     package var others: [DaemonInfo] { reported }
 
-    /// Records that the sender of a received packet is alive. Any thread; very cheap.
+    /// Records that the sender of a received packet is alive. Any thread may call it. It is called for every packet, so
+    /// it must be cheap.
     package nonisolated func noteSender(_ id: DaemonID) {
         senders.withLock { senders in
             // More ids can't be real, because there are never that many daemons.

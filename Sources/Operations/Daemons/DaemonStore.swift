@@ -58,7 +58,8 @@ package struct DaemonStore: Sendable {
         try await database.query(Self.closePresence, [], timeout: Self.timeout)[0].boolean("is_open")
     }
 
-    /// Returns the daemons whose counters grew recently by the database's clock. The result is shown to people.
+    /// Returns the daemons whose counters grew within the last 15 seconds, by the database's clock. Operators' commands
+    /// show the result.
     package func alive() async throws -> [DaemonReport] {
         try await database.query(Self.alive, [], timeout: Self.timeout).compactMap { row in
             try Self.row(row).map { DaemonReport(info: $0.info, bus: try Self.bus(row)) }

@@ -59,7 +59,7 @@ extension ControlOrder: Decodable {
         return json.bytes
     }
 
-    /// - Throws: `RequestError` that names the member.
+    /// - Throws: `RequestError` that names the invalid field.
     package init(from decoder: any Decoder) throws {
         let fields = try RequestFields(decoder)
         guard let name = Name(rawValue: try fields.text("command")) else {

@@ -91,8 +91,9 @@ final class AMQPSession {
         try check(library.openChannel(connection, Self.channel), "a channel")
     }
 
-    /// The properties of the client: the connection's name, and the requests to be notified when the broker blocks the
-    /// connection and when a queue is deleted.
+    /// Calls `body` with the client's properties: the connection's name and two capabilities. With
+    /// `connection.blocked`, the broker notifies the client when it blocks the connection. With
+    /// `consumer_cancel_notify`, it notifies the client when a consumer's queue is deleted.
     private func withClientProperties<Value>(_ body: (UnsafePointer<amqp_table_t>) -> Value) -> Value {
         configuration.name.withAMQPBytes { name in
             Self.withTable([

@@ -2,7 +2,8 @@ import Basics
 import CRabbitMQ
 import Glibc
 
-/// A value of a field in a librabbitmq table. The C structures in it are valid only during a call.
+/// A value of a field in a librabbitmq table. The cases `text`, `table` and `array` point to memory that they don't
+/// own. They are valid only in the closure that received them, for example in that of ``AMQPSession/withTable(_:_:)``.
 enum AMQPField {
     case boolean(Bool)
     case integer(Int)

@@ -71,7 +71,8 @@ final class ConnectionMailbox: Sendable {
 
     var isStopping: Bool { state.withLock { $0.isStopping } }
 
-    /// Whether there is work for the thread, even if it wasn't woken up for this work.
+    /// Whether the thread has work: a waiting command, or the request to stop. The thread checks it before it sleeps,
+    /// because an earlier wake-up may have consumed the signal for this work.
     var hasWork: Bool { state.withLock { $0.isStopping || !$0.commands.isEmpty } }
 
     /// Sets the socket that ``cut()`` shuts down. The caller keeps the socket open until it sets `nil`.

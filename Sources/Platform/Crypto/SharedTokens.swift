@@ -63,7 +63,7 @@ package final class SharedTokens: Sendable {
 
 /// The reason why a token is refused.
 package enum JSONWebTokenFault: Error, Sendable, Hashable {
-    /// The token isn't three parts of base64url, isn't valid JSON, or has a member of the wrong type.
+    /// The token isn't three parts of base64url, isn't valid JSON, or has a JSON member of the wrong type.
     case malformed
     /// The token is unsigned, is signed with another algorithm, or has an unknown critical extension (`crit`).
     case algorithm
@@ -98,7 +98,7 @@ extension HMACSHA256Key {
     }
 }
 
-/// The members of a header that are used (RFC 7515 §4.1).
+/// The JSON members of a header that are used (RFC 7515 §4.1).
 private struct TokenHeader: Decodable {
     let algorithm: String
     let hasCriticalMembers: Bool

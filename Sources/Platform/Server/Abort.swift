@@ -11,7 +11,7 @@ package struct Abort: Error, Sendable {
     package let reason: String
     /// Further header fields of the response, such as `Retry-After`.
     package let headers: [HTTPField]
-    /// Further members of the body, after `reason`.
+    /// Further JSON members of the body, after `reason`.
     package let details: [(name: String, value: String)]
 
     /// - Parameter code: The code for programs. `nil` uses the status's own phrase, such as `method_not_allowed`.

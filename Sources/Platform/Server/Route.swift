@@ -53,8 +53,8 @@ package final class Route: Sendable {
 
     /// Returns the parameters if the path matches, and otherwise `nil`.
     ///
-    /// - Parameter parts: The path's segments, or `nil` if it has more than any route. The value is computed only if it
-    ///   is needed.
+    /// - Parameter parts: The path's segments. `nil` if the path has more segments than the longest route, so that no
+    ///   route can match.
     func match(_ head: HTTPRequestHead, _ parts: @autoclosure () -> [String]?) -> [String: String]? {
         if let literalPath { return head.path(equals: literalPath) ? [:] : nil }
         guard let parts = parts(), parts.count == segments.count else { return nil }

@@ -65,7 +65,7 @@ package struct RouteDescription: Sendable {
             self.example = example
         }
 
-        /// Whether a request needs content. Empty content counts as an empty form, which is enough if no member is
+        /// Whether a request needs content. Empty content counts as an empty form, which is enough if no field is
         /// required.
         package var isRequired: Bool { form.map(\.demandsMembers) ?? true }
     }

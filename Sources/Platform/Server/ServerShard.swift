@@ -12,7 +12,8 @@ package final class ServerShard {
     let pingInterval: UInt64
     /// ``ServerLimits/messageRate``.
     let messageRate: RateLimit
-    /// The message rate for a fragment, which counts as a part of a message.
+    /// The rate of fragments. It is ``ServerLimits/fragmentsPerMessage`` times the message rate, so a fragment counts
+    /// as 1/16 of a message.
     let fragmentRate: RateLimit
     /// Memory of zlib that is shared by those WebSockets of this loop that keep no memory of their own.
     let deflatePool = WebSocketDeflatePool()

@@ -18,7 +18,7 @@ package final class ConnectingSocket: Pollable {
     ///
     /// - Parameters:
     ///   - limit: The time after which the attempt fails with `ETIMEDOUT`.
-    ///   - completed: Called once, on the loop, in a later turn. Not called after ``close()``.
+    ///   - completed: Called once, on the loop, after this call has returned. Not called after ``close()``.
     /// - Throws: The kernel's error, if the kernel refuses at once.
     package init(
         to address: SocketAddress, on reactor: Reactor, within limit: Duration, completed: @escaping Completion
@@ -30,8 +30,8 @@ package final class ConnectingSocket: Pollable {
         super.init(descriptor: descriptor)
         if address.family != AF_UNIX {
             var on: CInt = 1
-            // All bytes of a turn are sent in one call, so waiting for more would gain nothing. This can't fail for
-            // such a socket.
+            // The loop sends all bytes that were written between two calls of `epoll_wait` together. So the kernel
+            // needn't delay small segments (Nagle's algorithm). `setsockopt` can't fail for a TCP socket.
             setsockopt(descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<CInt>.size))
         }
         let result = address.withPointer { connect(descriptor, $0, $1) }

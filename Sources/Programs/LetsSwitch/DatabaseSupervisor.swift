@@ -118,7 +118,8 @@ actor DatabaseSupervisor {
         isEnding = true
     }
 
-    /// Stops the private cluster, after ``end()``.
+    /// Stops the private cluster. Call ``end()`` first, so that the cluster isn't started again. A cluster that doesn't
+    /// stop cleanly within `limit` is stopped at once.
     func stop(within limit: Duration) async {
         preparing?.cancel()
         await cluster?.stop(timeout: limit)

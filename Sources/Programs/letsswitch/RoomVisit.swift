@@ -1,6 +1,7 @@
 import LetsSwitchClient
 
-/// A user's visit to a room and to the rooms that follow it. It handles the keys.
+/// A user's visit to a room. If the match changes, the user moves to another room, and the visit continues there. The
+/// visit also handles the keys that the user presses in the terminal.
 actor RoomVisit {
     private enum Place {
         /// Before the first room, or between two rooms.

@@ -3,7 +3,7 @@ import FoundationEssentials
 
 @testable import Rooms
 
-/// The rooms of several loops, without real loops. The test decides when a turn ends, and when a mail arrives at
+/// The rooms of several loops, without real loops. The test decides when a turn ends, and when a batch arrives at
 /// another loop.
 final class LoopsUnderTest {
     /// The work submitted to each loop, and the joins and leaves that were reported.
@@ -28,7 +28,7 @@ final class LoopsUnderTest {
             RoomShard(
                 on: loops[index], OpenRooms(areAll: anyRoomIsOpen),
                 aleFrames: CheerKind.allCases.map { _ in [0x82, 0] }, grace: .seconds(15),
-                lanes: Lanes(
+                queues: LoopQueues(
                     RoomLoops(
                         own: index, homeIndex: { Self.home(of: $0, of: count) },
                         submit: { post.waiting[$0].append($1) })),
@@ -52,7 +52,7 @@ final class LoopsUnderTest {
 
     var reported: [PresenceEvent] { post.events }
 
-    /// Returns the number of mails, and of notes that a mail is awaited, on their way to a loop.
+    /// Returns the number of batches on their way to a loop, plus the requests of other loops to send the next batch.
     func waiting(for loop: Int) -> Int { post.waiting[loop].count }
 
     func endTurn(of loop: Int) {

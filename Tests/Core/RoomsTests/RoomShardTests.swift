@@ -72,8 +72,8 @@ import Testing
     @Test("A message for a person reaches each of the person's members after the ales")
     func people() {
         let person = UUID()
-        let places = [(RecordingPeer(), room), (RecordingPeer(), room), (RecordingPeer(), UUID())]
-        for (peer, room) in places {
+        let members = [(RecordingPeer(), room), (RecordingPeer(), room), (RecordingPeer(), UUID())]
+        for (peer, room) in members {
             let connection = enter(peer, room, as: person)
             peer.react = { _ in connection.leave() }
         }
@@ -84,7 +84,7 @@ import Testing
         rooms.shard.publish(Numbered(number: 1), toPeople: [UUID()])
         rooms.shard.publish(Numbered(number: 1), toPeople: [person, UUID()])
         rooms.loop.advance(by: People.pendingMessageDelay)
-        #expect(places.map(\.0.events) == [[.ales(1), .message(1)], [.ales(1), .message(1)], [.message(1)]])
+        #expect(members.map(\.0.events) == [[.ales(1), .message(1)], [.ales(1), .message(1)], [.message(1)]])
         #expect(others.allSatisfy { $0.events.isEmpty })
         #expect(rooms.shard.occupancy == (1, 1))
     }
@@ -161,13 +161,13 @@ import Testing
         let connections = (0..<4).map { _ in enter(RecordingPeer()) }
         #expect(connections.map(\.isMember) == [true, true, true, false])
         guard case .full = rooms.shard.decision(of: room, policy: Self.policy) else {
-            Issue.record("a full room has a place")
+            Issue.record("a full room accepts another member")
             return
         }
         connections[3].leave()
         connections[1].leave()
         guard case .open = rooms.shard.decision(of: room, policy: Self.policy) else {
-            Issue.record("a place that was left isn't there")
+            Issue.record("a room isn't open after a member left")
             return
         }
         #expect(enter(RecordingPeer()).isMember)

@@ -8,7 +8,7 @@ import Testing
 @Suite struct SenderProperties {
     /// A member of a room, and what it should have received according to a simple, independent model.
     private final class Receiver {
-        enum Place {
+        enum Membership {
             case socket(Connection)
             case member(Member)
 
@@ -36,7 +36,7 @@ import Testing
 
         let room: UUID
         let peer: RecordingPeer
-        let place: Place
+        let membership: Membership
         /// Sockets of `/socket` have numbers below 0.
         let sender: Int
         /// Whether it was in the room before this round.
@@ -49,15 +49,15 @@ import Testing
         var alesOfSenders: [Int: Int] = [:]
         var eventsAtEnd: Int?
 
-        init(_ room: UUID, _ peer: RecordingPeer, _ place: Place, sender: Int) {
+        init(_ room: UUID, _ peer: RecordingPeer, _ membership: Membership, sender: Int) {
             self.room = room
             self.peer = peer
-            self.place = place
+            self.membership = membership
             self.sender = sender
         }
 
         func receives(_ other: Receiver) -> Bool {
-            place.isMember && room == other.room && sender != other.sender
+            membership.isMember && room == other.room && sender != other.sender
         }
     }
 
@@ -96,13 +96,13 @@ import Testing
                     receivers.append(Receiver(room, peer, .member(member), sender: sender))
                 case 3 where !receivers.isEmpty:
                     let receiver = receivers.remove(at: random.next(below: receivers.count))
-                    receiver.place.leave()
+                    receiver.membership.leave()
                     receiver.eventsAtEnd = receiver.peer.events.count
                     gone.append(receiver)
                 case 4...7 where !receivers.isEmpty:
                     let receiver = receivers[random.next(below: receivers.count)]
-                    receiver.place.cheer(CheerKind.allCases[random.next(below: 2)])
-                    guard receiver.place.isMember else { continue }
+                    receiver.membership.cheer(CheerKind.allCases[random.next(below: 2)])
+                    guard receiver.membership.isMember else { continue }
                     sent[receiver.room, default: 0] += 1
                     for other in receivers where other.receives(receiver) {
                         other.ales += 1
@@ -110,10 +110,10 @@ import Testing
                     }
                 case 8 where !receivers.isEmpty:
                     let receiver = receivers[random.next(below: receivers.count)]
-                    guard receiver.place.isMember else { continue }
+                    guard receiver.membership.isMember else { continue }
                     authors.append(receiver.sender)
                     let message = Numbered(number: authors.count - 1)
-                    switch receiver.place {
+                    switch receiver.membership {
                     case .member(let member): member.publish(message)
                     case .socket(let connection):
                         loops.home(of: receiver.room).publish(message, to: receiver.room, from: connection)
@@ -183,7 +183,7 @@ import Testing
             case .presence, .closed: break
             }
         }
-        check(receiver.place.isMember, "it is in its room")
+        check(receiver.membership.isMember, "it is in its room")
     }
 
     /// Like `#expect`, which would take longer than the rest of the test.

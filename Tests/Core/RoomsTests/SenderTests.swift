@@ -12,7 +12,7 @@ import Testing
     private static let policy = RoomPolicy.match(capacity: 5)
 
     /// A member of a room, and the decisions that it received.
-    private struct Place {
+    private struct Membership {
         final class Decisions {
             var all: [EntryDecision] = []
         }
@@ -30,12 +30,12 @@ import Testing
         }
     }
 
-    private func enter(_ room: UUID, _ sender: Sender, as identity: UUID? = nil) -> Place {
-        let (peer, decisions) = (RecordingPeer(), Place.Decisions())
+    private func enter(_ room: UUID, _ sender: Sender, as identity: UUID? = nil) -> Membership {
+        let (peer, decisions) = (RecordingPeer(), Membership.Decisions())
         let member = sender.enter(room, peer, policy: Self.policy, claimedIdentity: identity) {
             decisions.all.append($0)
         }
-        return Place(peer: peer, member: member, decisions: decisions)
+        return Membership(peer: peer, member: member, decisions: decisions)
     }
 
     private func enterAtHome(_ room: UUID) -> (peer: RecordingPeer, connection: Connection) {
@@ -49,42 +49,42 @@ import Testing
     func ales() {
         let room = loops.room(on: 0)
         let socket = enterAtHome(room)
-        let places = loops.shards.map { enter(room, $0.makeSender()) }
+        let memberships = loops.shards.map { enter(room, $0.makeSender()) }
         loops.settle()
-        #expect(places.allSatisfy { $0.isIn })
-        for place in places { place.member.cheer() }
+        #expect(memberships.allSatisfy { $0.isIn })
+        for membership in memberships { membership.member.cheer() }
         socket.connection.cheer()
         loops.settle()
-        #expect(places.map(\.peer.ales) == [3, 3, 3])
+        #expect(memberships.map(\.peer.ales) == [3, 3, 3])
         #expect(socket.peer.ales == 3)
         #expect(loops.home(of: room).occupancy == (1, 4))
     }
 
     @Test(
         "A sender with several members receives none of its own ales", arguments: 0..<2)
-    func severalPlaces(_ loop: Int) {
+    func severalMembers(_ loop: Int) {
         let room = loops.room(on: 0)
         let sender = loops.shards[loop].makeSender()
-        let places = [enter(room, sender), enter(room, sender)]
+        let memberships = [enter(room, sender), enter(room, sender)]
         let other = enter(room, loops.shards[loop].makeSender())
         let socket = enterAtHome(room)
         loops.settle()
-        places[0].member.cheer()
-        places[0].member.cheer()
-        places[1].member.cheer()
-        places[0].member.publish(Numbered(number: 1))
+        memberships[0].member.cheer()
+        memberships[0].member.cheer()
+        memberships[1].member.cheer()
+        memberships[0].member.publish(Numbered(number: 1))
         other.member.cheer()
         socket.connection.cheer()
         loops.settle()
-        #expect(places.map(\.peer.ales) == [2, 2])
-        #expect(places.map(\.peer.messages) == [[], []])
+        #expect(memberships.map(\.peer.ales) == [2, 2])
+        #expect(memberships.map(\.peer.messages) == [[], []])
         #expect(other.peer.ales == 4 && socket.peer.ales == 4)
         #expect(other.peer.messages == [1] && socket.peer.messages == [1])
-        places[0].member.leave()
-        places[0].member.cheer()
-        places[1].member.cheer()
+        memberships[0].member.leave()
+        memberships[0].member.cheer()
+        memberships[1].member.cheer()
         loops.settle()
-        #expect(places.map(\.peer.ales) == [2, 2])
+        #expect(memberships.map(\.peer.ales) == [2, 2])
         #expect(socket.peer.ales == 5)
     }
 
@@ -93,35 +93,35 @@ import Testing
         let room = loops.room(on: 0)
         let socket = enterAtHome(room)
         socket.connection.cheer()
-        let place = enter(room, loops.shards[loop].makeSender())
-        #expect(place.decisions.all.isEmpty)
+        let membership = enter(room, loops.shards[loop].makeSender())
+        #expect(membership.decisions.all.isEmpty)
         // An ale sent before the member is in the room is dropped.
-        place.member.cheer()
+        membership.member.cheer()
         loops.settle()
-        #expect(place.isIn && place.peer.ales <= 1 && socket.peer.events.isEmpty)
-        let before = place.peer.ales
+        #expect(membership.isIn && membership.peer.ales <= 1 && socket.peer.events.isEmpty)
+        let before = membership.peer.ales
         socket.connection.cheer()
         loops.settle()
-        #expect(place.peer.ales == before + 1)
+        #expect(membership.peer.ales == before + 1)
     }
 
     @Test("A message reaches every member after earlier ales, and is encoded once per form and loop")
     func messages() {
         let room = loops.room(on: 0)
         let socket = enterAtHome(room)
-        let places = (0..<2).map { _ in enter(room, loops.shards[1].makeSender()) }
+        let memberships = (0..<2).map { _ in enter(room, loops.shards[1].makeSender()) }
         loops.settle()
-        places[0].member.cheer()
-        places[0].member.publish(Numbered(number: 1))
-        places[0].member.cheer()
+        memberships[0].member.cheer()
+        memberships[0].member.publish(Numbered(number: 1))
+        memberships[0].member.cheer()
         loops.settle()
         #expect(socket.peer.events == [.ales(1), .message(1), .ales(1)])
-        #expect(places[1].peer.events == [.ales(1), .message(1), .ales(1)])
-        #expect(places[0].peer.events.isEmpty)
+        #expect(memberships[1].peer.events == [.ales(1), .message(1), .ales(1)])
+        #expect(memberships[0].peer.events.isEmpty)
         loops.home(of: room).publish(Numbered(number: 2), to: room, from: socket.connection)
         loops.settle()
-        #expect(places.map(\.peer.messages) == [[2], [1, 2]])
-        #expect(places[0].peer.forms.last == places[1].peer.forms.last)
+        #expect(memberships.map(\.peer.messages) == [[2], [1, 2]])
+        #expect(memberships[0].peer.forms.last == memberships[1].peer.forms.last)
         #expect(socket.peer.messages == [1])
     }
 
@@ -129,55 +129,56 @@ import Testing
     func pressure() {
         let room = loops.room(on: 0)
         let socket = enterAtHome(room)
-        let place = enter(room, loops.shards[1].makeSender())
+        let membership = enter(room, loops.shards[1].makeSender())
         loops.settle()
         for _ in 0..<100 {
             socket.connection.cheer()
             loops.endTurn(of: 0)
-            place.member.cheer()
+            membership.member.cheer()
             loops.endTurn(of: 1)
         }
         #expect(loops.waiting(for: 0) == 1 && loops.waiting(for: 1) == 1)
         loops.settle()
-        #expect(place.peer.events == [.ales(1), .ales(99)])
+        #expect(membership.peer.events == [.ales(1), .ales(99)])
         #expect(socket.peer.events == [.ales(1), .ales(99)])
     }
 
-    @Test("Members of both kinds share the places of a room")
+    @Test("Members of both kinds count for the capacity of a room")
     func capacity() {
         let room = loops.room(on: 0)
         let sockets = (0..<2).map { _ in enterAtHome(room) }
-        let places = (0..<4).map { enter(room, loops.shards[$0 % 3].makeSender()) }
+        let memberships = (0..<4).map { enter(room, loops.shards[$0 % 3].makeSender()) }
         loops.settle()
-        #expect(places.filter { $0.isIn }.count == 3)
-        let full = places.filter { $0.isFull }
+        #expect(memberships.filter { $0.isIn }.count == 3)
+        let full = memberships.filter { $0.isFull }
         #expect(full.count == 1)
         #expect(!enterAtHome(room).connection.isMember)
         sockets[0].connection.leave()
         let next = enter(room, loops.shards[2].makeSender())
         loops.settle()
         #expect(next.isIn)
-        for place in places + [next] { place.member.leave() }
+        for membership in memberships + [next] { membership.member.leave() }
         // This member was refused, so its ale does nothing.
         full.first?.member.cheer()
         loops.settle()
         #expect(loops.home(of: room).occupancy == (1, 1))
-        #expect(loops.shards.allSatisfy { $0.lanes.members.isEmpty && $0.lanes.all.allSatisfy { $0.proxies.isEmpty } })
+        #expect(loops.shards.allSatisfy { $0.queues.members.isEmpty })
+        #expect(loops.shards.allSatisfy { $0.queues.all.allSatisfy { $0.proxies.isEmpty } })
     }
 
-    @Test("A sender's members take one place together")
+    @Test("A sender's members count once for the capacity of a room")
     func extraMembers() {
         let room = loops.room(on: 0)
         let sender = loops.shards[1].makeSender()
-        let places = (0..<1_003).map { _ in enter(room, sender) }
+        let memberships = (0..<1_003).map { _ in enter(room, sender) }
         loops.settle()
-        #expect(places.count { $0.isIn } == 1_001 && places.count { $0.isFull } == 2)
-        // The other four places.
+        #expect(memberships.count { $0.isIn } == 1_001 && memberships.count { $0.isFull } == 2)
+        // Four more connections may enter.
         for number in 0..<5 { #expect(enterAtHome(room).connection.isMember == (number < 4)) }
-        for place in places { place.member.leave() }
+        for membership in memberships { membership.member.leave() }
         loops.settle()
         #expect(enterAtHome(room).connection.isMember)
-        #expect(loops.home(of: room).sharedPlaces.extraMembers(in: room) == 0)
+        #expect(loops.home(of: room).sharedMembers.extraMembers(in: room) == 0)
     }
 
     @Test("A member that leaves receives no messages, including those in flight")
@@ -185,19 +186,19 @@ import Testing
         let room = loops.room(on: 0)
         let socket = enterAtHome(room)
         let sender = loops.shards[1].makeSender()
-        let place = enter(room, sender)
+        let membership = enter(room, sender)
         loops.settle()
         socket.connection.cheer()
         loops.endTurn(of: 0)
         // The last ale of a leaving member is delivered.
-        place.member.cheer()
+        membership.member.cheer()
         let undecided = enter(room, sender)
         sender.leaveAll()
         loops.settle()
-        #expect(place.peer.events.isEmpty && undecided.decisions.all.isEmpty)
+        #expect(membership.peer.events.isEmpty && undecided.decisions.all.isEmpty)
         #expect(socket.peer.ales == 1)
         #expect(loops.home(of: room).occupancy == (1, 1))
-        place.member.leave()
+        membership.member.leave()
         loops.settle()
         #expect(loops.home(of: room).occupancy == (1, 1))
     }
@@ -206,16 +207,16 @@ import Testing
     func closing() {
         let room = loops.room(on: 0)
         let socket = enterAtHome(room)
-        let places = loops.shards.map { enter(room, $0.makeSender()) }
+        let memberships = loops.shards.map { enter(room, $0.makeSender()) }
         loops.settle()
         socket.connection.cheer()
         loops.home(of: room).close([room])
-        for place in places { place.member.cheer() }
+        for membership in memberships { membership.member.cheer() }
         loops.settle()
-        for place in places {
-            #expect(place.peer.events == [.ales(1), .closed])
-            #expect(!place.member.isMember)
-            place.member.leave()
+        for membership in memberships {
+            #expect(membership.peer.events == [.ales(1), .closed])
+            #expect(!membership.member.isMember)
+            membership.member.leave()
         }
         #expect(socket.peer.events == [.closed])
         loops.advance(by: .seconds(1))
@@ -227,9 +228,9 @@ import Testing
     func reports() {
         let room = loops.room(on: 0)
         let ada = UUID()
-        let place = enter(room, loops.shards[2].makeSender(), as: ada)
+        let membership = enter(room, loops.shards[2].makeSender(), as: ada)
         loops.settle()
-        place.member.leave()
+        membership.member.leave()
         loops.settle()
         loops.advance(by: .seconds(1))
         #expect(loops.reported.map(\.kind) == [.joined, .left])
@@ -245,16 +246,16 @@ import Testing
         loops.settle()
         #expect(watcher.peer.counts == [1])
         let sender = loops.shards[2].makeSender()
-        let places = [enter(room, sender), enter(room, sender), enter(room, sender)]
+        let memberships = [enter(room, sender), enter(room, sender), enter(room, sender)]
         _ = enterAtHome(room)
         loops.settle()
         loops.advance(by: .seconds(1))
         #expect(watcher.peer.counts.last == 3)
-        places[0].member.leave()
-        places[2].member.leave()
+        memberships[0].member.leave()
+        memberships[2].member.leave()
         loops.advance(by: .seconds(30))
         #expect(watcher.peer.counts.last == 3)
-        places[1].member.leave()
+        memberships[1].member.leave()
         loops.settle()
         // A member without a person has no grace period.
         loops.advance(by: .seconds(1))
@@ -268,20 +269,20 @@ import Testing
     }
 
     @Test("An unnamed partner is present until the last of its members leaves")
-    func partnerWithSeveralPlaces() {
+    func partnerWithSeveralMembers() {
         let room = loops.room(on: 0)
         let watcher = enter(room, loops.shards[1].makeSender(), as: UUID())
         watcher.member.watchPresence()
         let sender = loops.shards[2].makeSender()
-        let places = [enter(room, sender), enter(room, sender)]
+        let memberships = [enter(room, sender), enter(room, sender)]
         loops.settle()
         loops.advance(by: .seconds(1))
         #expect(watcher.peer.partners.last == .here)
-        places[0].member.leave()
+        memberships[0].member.leave()
         loops.settle()
         loops.advance(by: .seconds(1))
         #expect(watcher.peer.partners.last == .here)
-        places[1].member.leave()
+        memberships[1].member.leave()
         loops.settle()
         loops.advance(by: .seconds(1))
         #expect(watcher.peer.partners.last == .left)
@@ -292,17 +293,17 @@ import Testing
         let room = loops.room(on: 0)
         let recorder = NewsRecorder()
         for shard in loops.shards { shard.join { recorder.news.append($0) } }
-        let place = enter(room, loops.shards[1].makeSender())
+        let membership = enter(room, loops.shards[1].makeSender())
         _ = enter(room, loops.shards[0].makeSender())
         loops.home(of: room).setElsewhere([MembersOfRoom(room, RoomMembers(connections: 1, anonymous: 1))])
         loops.settle()
-        place.member.cheer()
+        membership.member.cheer()
         loops.settle()
         #expect(recorder.news.flatMap(\.ales) == [RoomNews.Ales(room, 1)])
         #expect(recorder.news.flatMap(\.members).last == MembersOfRoom(room, RoomMembers(connections: 2, anonymous: 2)))
         loops.home(of: room).deliver([RoomNews.Ales(room, 3)])
         loops.settle()
-        #expect(place.peer.ales == 3)
+        #expect(membership.peer.ales == 3)
         #expect(recorder.news.flatMap(\.ales).count == 1)
     }
 

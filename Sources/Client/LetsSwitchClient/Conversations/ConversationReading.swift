@@ -33,7 +33,7 @@ package actor ConversationReading {
         let ref: String
     }
 
-    /// A message of a page, with the server's JSON. The JSON may have members that this library doesn't know.
+    /// A message of a page, with the server's JSON. The JSON may have fields that this library doesn't know.
     private struct HistoryEntry {
         let message: Message
         private let bytes: ArraySlice<UInt8>

@@ -4,13 +4,15 @@
     import Foundation
 #endif
 
-/// The last received offset of each conversation. This value decides which messages to return and which to request.
+/// The last received offset of each conversation. With it, ``ConversationReading`` decides which messages it returns to
+/// its caller, and which messages it requests from the server.
 ///
-/// | message                 | known conversation  | new conversation      |
-/// |-------------------------|---------------------|-----------------------|
-/// | the next one            | received            | received              |
-/// | a later one             | requested, with all messages before it      ||
-/// | an earlier one          | ignored             |                       |
+/// | conversation | message's offset              | result                                                        |
+/// |--------------|-------------------------------|---------------------------------------------------------------|
+/// | known        | the last received offset + 1  | The caller receives the message.                              |
+/// | known        | higher                        | The messages after the last received offset are requested.    |
+/// | known        | the same or lower             | The message is ignored.                                       |
+/// | unknown      | any                           | The caller receives the message. No earlier one is requested. |
 struct ReceivedOffsets: Sendable {
     enum Step: Hashable {
         case next
@@ -25,27 +27,26 @@ struct ReceivedOffsets: Sendable {
     /// The order in which conversations received their latest messages. A later message has a higher number.
     private var turns: [UUID: Int] = [:]
     private var lastTurn = 0
-    /// Conversations whose offsets were named in the request to connect. The server sends their missing messages
+    /// The conversations whose offsets were in the latest request to connect. The server sends their missing messages
     /// without a further request.
     private var named: Set<UUID> = []
-    /// Conversations with an unanswered request. The value is the highest offset that the server has sent or named
-    /// meanwhile.
+    /// The conversations with an unanswered request for missing messages. The value is the highest offset that the
+    /// server has sent or announced since the request.
     private var asked: [UUID: Int] = [:]
-    /// Whether the first handshake named all conversations. If it did, a conversation that only a later handshake names
-    /// is new.
+    /// Whether the first handshake had the offsets of all conversations of the device. If it had, a conversation that
+    /// is only in a later handshake is new. `nil` before the first handshake.
     private var knowsAll: Bool?
 
     /// The maximum number of conversations that a handshake contains.
     static let namedInHandshake = 200
-    /// The maximum number of conversations that a request to connect names, because the length of its path and query is
-    /// limited.
+    /// The maximum number of offsets in a request to connect, because the length of its path and query is limited.
     static let namedInRequest = 100
 
     init(_ received: [UUID: Int]) {
         self.received = received
     }
 
-    /// Returns the offsets to name in the next request to connect: those of the conversations with the latest messages.
+    /// Returns the offsets for the next request to connect: those of the conversations with the latest messages.
     mutating func connecting() -> [(conversation: UUID, after: Int)] {
         let latest = received.sorted { one, other in
             let (mine, its) = (turns[one.key] ?? 0, turns[other.key] ?? 0)
@@ -57,9 +58,10 @@ struct ReceivedOffsets: Sendable {
 
     /// Takes the offsets of a handshake, and returns the missing messages to request.
     ///
-    /// A conversation in the first handshake begins at its present offset. A conversation that only a later handshake
-    /// names is new and begins with its first message. But if the first handshake couldn't name all conversations, such
-    /// a conversation also begins at its present offset.
+    /// An unknown conversation in the first handshake begins at the offset in the handshake, so its earlier messages
+    /// aren't requested. An unknown conversation in a later handshake is new and begins with its first message. But if
+    /// the first handshake had no space for all conversations, the conversation may be old. Then it begins at the
+    /// offset in the handshake, too.
     mutating func connected(_ offsets: [UUID: Int]) -> [(conversation: UUID, after: Int)] {
         asked = [:]
         var missing: [(conversation: UUID, after: Int)] = []

@@ -1,4 +1,5 @@
-/// A running effect, from its channel's subscription until the channel ends or the task is cancelled.
+/// Runs an effect once: subscribes to its channel, applies the channel's events to the store, and unsubscribes. A run
+/// ends when the channel ends, or when the task is cancelled.
 struct EffectRun<O: OutputMapping, A: ActionMapping>: Sendable where O.Output == A.Output {
     private typealias Outcome = Result<O.Output, any Error>
 

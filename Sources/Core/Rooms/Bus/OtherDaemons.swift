@@ -15,7 +15,8 @@ struct OtherDaemons {
         var listed: Set<UUID> = []
         /// The number of this daemon's beats since the last packet of that daemon.
         var silence = 0
-        /// The end of the grace period after a goodbye. The daemon's people count as present until then.
+        /// The time until which the daemon's named people count as present after the daemon has announced its end
+        /// (``RelayMessage/goodbye``). They may reconnect to another daemon. `nil` before that announcement.
         var departsAt: MonotonicTime?
     }
 
@@ -180,7 +181,8 @@ struct OtherDaemons {
         daemons[daemon]?.silence = 0
     }
 
-    /// Handles a goodbye. The daemon's rooms have no connections, but its people may come back until `end`.
+    /// Handles the announcement of a daemon that it ends. Its rooms have no connections any more. The named people in
+    /// them count as present until `end`, because they may reconnect to another daemon.
     ///
     /// - Returns: The daemon's rooms.
     mutating func depart(_ daemon: DaemonID, until end: MonotonicTime) -> Set<UUID> {
@@ -200,7 +202,8 @@ struct OtherDaemons {
     /// Handles a beat of this daemon.
     ///
     /// - Parameter isReceiving: Whether the bus is connected and delivers packets. Silence counts only then.
-    /// - Returns: The rooms whose people haven't come back, and the rooms of daemons that were silent for too long.
+    /// - Returns: The rooms of ended daemons whose grace is over, and the rooms of daemons that were silent for too
+    ///   long.
     mutating func expire(at now: MonotonicTime, isReceiving: Bool) -> Set<UUID> {
         var rooms: Set<UUID> = []
         for (daemon, other) in daemons {
@@ -211,12 +214,13 @@ struct OtherDaemons {
         return rooms
     }
 
-    /// Whether the daemon has sent something since the last beat, and no goodbye.
+    /// Whether the daemon has sent something since the last beat, and hasn't announced its end.
     func speaks(_ daemon: DaemonID) -> Bool {
         daemons[daemon].map { $0.silence == 0 && $0.departsAt == nil } ?? false
     }
 
-    /// Removes a daemon that has ended. After a goodbye, its people still count until the grace is over.
+    /// Removes a daemon that has ended. If the daemon announced its end, the people in its rooms still count until the
+    /// grace is over.
     ///
     /// - Returns: The daemon's rooms.
     mutating func remove(_ daemon: DaemonID) -> Set<UUID> {

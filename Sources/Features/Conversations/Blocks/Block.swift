@@ -64,7 +64,7 @@ package struct BlockRequest: Sendable, Hashable {
         self.target = target
     }
 
-    /// Throws `invalid_request` that names the member.
+    /// Throws `invalid_request` with the name of the invalid field.
     package static func decode(
         _ body: [UInt8], identify: (String?) throws -> DeviceID = { try DeviceID($0) }
     ) throws -> BlockRequest {

@@ -83,7 +83,8 @@ final class BridgeInbox: Sendable {
         }
     }
 
-    /// Stores the message of a verdict, and returns how to answer the broker.
+    /// Performs a verdict: stores the message if the verdict says so. Returns whether the broker receives an
+    /// acknowledgement or a rejection, or whether to try again.
     func settle(_ verdict: BridgeMessage.Verdict, attempt: Int) async -> Settlement {
         switch verdict {
         case .own: return .acknowledged(.own)

@@ -75,7 +75,7 @@ enum BridgeMessage {
         try routingKey.split(separator: ".", omittingEmptySubsequences: false).map { try UserName(String($0)) }
     }
 
-    /// The members that are read. Others are ignored, including `date`, because the stored date is the time of storing.
+    /// The fields that are read. Others are ignored, including `date`, because the stored date is the time of storing.
     private struct Members: Decodable {
         let id: String?
         let content: String

@@ -1,7 +1,7 @@
 package import Observability
 import Synchronization
 
-/// The counters of the bridge. Can be used on any thread.
+/// The counters of the bridge. Any thread may use them.
 package final class BridgeMetrics: Sendable {
     enum Sending: String, Sendable, CaseIterable {
         /// The broker has confirmed the message.

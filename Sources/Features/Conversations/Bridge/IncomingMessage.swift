@@ -12,7 +12,7 @@ package struct IncomingMessage: Sendable, Hashable {
     /// The participants, including the author.
     package let participants: [UserName]
 
-    /// Throws `invalid_request` that names the member.
+    /// Throws `invalid_request` with the name of the invalid field.
     package init(
         id: UUID, content: String, author: UserName, conversation: UUID?, participants: [UserName]
     ) throws(RequestError) {

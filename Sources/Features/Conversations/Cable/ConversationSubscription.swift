@@ -18,7 +18,7 @@ final class ConversationSubscription: CableSubscription {
     private let conversations: Conversations
     private unowned let transport: SubscriptionTransport
     /// Sends the subscriber's events to the subscription.
-    private let sink: CableConversationSink
+    private let output: CableConversationTransport
     private var state = State.opening([], [])
     /// The histories that the client has requested and that weren't read yet.
     private var unread: [CableHistory] = []
@@ -41,7 +41,7 @@ final class ConversationSubscription: CableSubscription {
         self.after = after
         self.conversations = conversations
         self.transport = transport
-        sink = CableConversationSink(transport, isOfOne: conversation != nil, sendsPresence: wantsPresence)
+        output = CableConversationTransport(transport, isOfOne: conversation != nil, sendsPresence: wantsPresence)
     }
 
     // MARK: Entering and leaving
@@ -87,11 +87,11 @@ final class ConversationSubscription: CableSubscription {
         let shard = conversations.shard(on: transport.reactor, loop: transport.loop)
         guard
             let subscriber = shard.enter(
-                member, user: positions.user, after: starts, othersAreNew: true, sink)
+                member, user: positions.user, after: starts, othersAreNew: true, output)
         else { return }
         guard case .opening(let commands, let histories) = state else { return shard.leave(subscriber) }
         state = .inside(subscriber)
-        sink.subscriber = subscriber
+        output.subscriber = subscriber
         if missed != nil { subscriber.awaitCatchUp() }
         for command in commands { subscriber.received(command) }
         for history in histories { replay(history) }
@@ -100,7 +100,7 @@ final class ConversationSubscription: CableSubscription {
     func end() {
         let last = state
         state = .over
-        sink.subscriber = nil
+        output.subscriber = nil
         guard case .inside(let subscriber) = last else { return }
         conversations.shard(on: transport.reactor, loop: transport.loop).leave(subscriber)
     }
@@ -155,14 +155,14 @@ final class ConversationSubscription: CableSubscription {
 
     // MARK: Calls to the subscriber
 
-    func handlePresence(_ request: CablePresenceRequest) -> Bool { sink.handlePresence(request) }
+    func handlePresence(_ request: CablePresenceRequest) -> Bool { output.handlePresence(request) }
 
     func hasTurn() {
         if case .inside(let subscriber) = state { subscriber.hasTurn() }
     }
 
     func allSent() {
-        guard sink.sendsAll() else { return }
+        guard output.sendsAll() else { return }
         if case .inside(let subscriber) = state { subscriber.drained() }
     }
 }

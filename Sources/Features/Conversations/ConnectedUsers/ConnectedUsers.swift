@@ -1,7 +1,6 @@
 import Basics
 
-/// The users with subscribers on this daemon. A daemon needn't read messages for other users. Can be used on any
-/// thread.
+/// The users with subscribers on this daemon. A daemon needn't read messages for other users. Any thread may use them.
 package final class ConnectedUsers: Sendable {
     /// The number of subscribers of each user.
     private let counts = Locked<[String: Int]>([:])

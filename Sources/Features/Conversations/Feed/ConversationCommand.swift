@@ -14,14 +14,14 @@ package enum ConversationCommand: Sendable, Equatable {
         do throws(RequestError) {
             self = try RequestFields.decode(Members.self, from: Array(bytes)).command
         } catch {
-            // The members can't be decoded together, for example if a name contains half of a surrogate pair. The `ref`
+            // The fields can't be decoded together, for example if a name contains half of a surrogate pair. The `ref`
             // is read separately.
             let ref = JSONObject(bytes)?.string("ref").map { String(decoding: $0, as: UTF8.self) }
             self = .refused(error, ref: ref)
         }
     }
 
-    /// The decoded members. An error after `ref` was read becomes a command, so that the answer has the `ref`.
+    /// The decoded fields. An error after `ref` was read becomes a command, so that the answer has the `ref`.
     private struct Members: Decodable {
         let command: ConversationCommand
 

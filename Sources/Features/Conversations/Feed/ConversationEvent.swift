@@ -2,7 +2,7 @@ package import Domain
 package import FoundationEssentials
 package import Wire
 
-/// An event for a subscriber of conversations: a type and its members.
+/// An event for a subscriber of conversations: a type and its fields.
 package enum ConversationEvent: Sendable {
     /// The maximum number of conversations in a handshake, the latest first.
     static let offsetsInHandshake = 200
@@ -37,7 +37,7 @@ package enum ConversationEvent: Sendable {
         }
     }
 
-    /// Writes the members into an object.
+    /// Writes the fields into a JSON object.
     package func writeMembers(to json: inout JSONText) {
         switch self {
         case .handshake(let id, let positions):

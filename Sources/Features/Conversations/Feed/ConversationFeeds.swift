@@ -4,18 +4,20 @@ import FoundationEssentials
 import Observability
 import Postgres
 
-/// Publishes the messages of conversations to the participants on this daemon, in order. Each feed has the offset up to
-/// which it has published.
+/// Publishes the messages of conversations to the participants on this daemon, in order. Each conversation with
+/// participants here has a feed. A feed has published all messages up to an offset, and publishes the next one when it
+/// arrives.
 ///
 /// After the commit, the sender calls ``stored(_:)`` on its daemon, and the database notifies all daemons. A daemon
-/// needn't read messages that it stored itself, because it receives them through ``stored(_:)``. A message can still be
-/// lost on either way. A subscriber that misses a message between two others reads it from the database.
+/// needn't read messages that it stored itself, because it receives them through ``stored(_:)``. A call of
+/// ``stored(_:)`` or a notification can get lost. A feed that learns of a later message then reads the missing one from
+/// the database. If the feed itself is new, a subscriber that receives message 7 after message 5 reads message 6.
 ///
-/// | a feed's next message   | result                                                              |
-/// |-------------------------|---------------------------------------------------------------------|
-/// | was stored here         | it is published, and then the messages that waited for it           |
-/// | was stored elsewhere    | it is read after its notification                                   |
-/// | doesn't arrive          | it is read if nothing was published for the time `patience`         |
+/// | the feed's next message          | result                                                         |
+/// |----------------------------------|----------------------------------------------------------------|
+/// | was stored on this daemon        | It is published, and then later messages that waited for it.   |
+/// | was stored on another daemon     | It is read from the database after its notification.           |
+/// | is missing, but a later one came | It is read if nothing was published for the time `patience`.   |
 package actor ConversationFeeds {
     /// The number of feeds above which complete feeds are removed. A removed feed starts again with the next message.
     static let feedLimit = 10_000

@@ -16,7 +16,7 @@ final class ConversationPresence {
     private let user: Int
     /// Called with a conversation whose present users have changed. `nil` if presence isn't reported.
     private let changed: ((UUID) -> Void)?
-    private var places: [UUID: Place] = [:]
+    private var memberships: [UUID: Membership] = [:]
     /// The conversations that the user has left, with their positions at that time.
     private var left: [UUID: Int] = [:]
 
@@ -32,15 +32,17 @@ final class ConversationPresence {
     /// - Parameter offset: The offset of a message for the user. A delayed message from before the user left doesn't
     ///   make the user present again.
     func enter(_ conversation: UUID, at offset: Int = .max) {
-        guard places[conversation] == nil, places.count < Self.limit, offset > left[conversation] ?? -1 else { return }
+        guard memberships[conversation] == nil, memberships.count < Self.limit,
+            offset > left[conversation] ?? -1
+        else { return }
         left[conversation] = nil
-        let place = Place { [weak self] in self?.changed?(conversation) }
-        places[conversation] = place
+        let membership = Membership { [weak self] in self?.changed?(conversation) }
+        memberships[conversation] = membership
         let member = sender.enter(
-            conversations.rooms.presenceRoom(of: conversation), place, policy: .participants,
+            conversations.rooms.presenceRoom(of: conversation), membership, policy: .participants,
             claimedIdentity: Self.identity(of: user)
         ) { _ in }
-        place.member = member
+        membership.member = member
         if changed != nil { member.watchPresence() }
     }
 
@@ -48,15 +50,15 @@ final class ConversationPresence {
     ///
     /// - Parameter offset: The position of the conversation when the user left.
     func leave(_ conversation: UUID, at offset: Int) {
-        guard let place = places.removeValue(forKey: conversation) else { return }
-        place.leave()
+        guard let membership = memberships.removeValue(forKey: conversation) else { return }
+        membership.leave()
         if left.count >= Self.limit { left = [:] }
         left[conversation] = offset
     }
 
     func leaveAll() {
-        for place in places.values { place.leave() }
-        places = [:]
+        for membership in memberships.values { membership.leave() }
+        memberships = [:]
     }
 
     /// Returns the present users of a conversation if they must be reported. This is so if they have changed since the
@@ -64,8 +66,10 @@ final class ConversationPresence {
     ///
     /// - Parameter orAlone: Whether to report a user who was always alone, too.
     func changedUsers(of conversation: UUID, orAlone: Bool = false) -> [Int]? {
-        guard let place = places[conversation], let people = place.people, people != place.reported else { return nil }
-        guard orAlone || place.reported != nil || people.contains(where: { $0 != Self.identity(of: user) }) else {
+        guard let membership = memberships[conversation], let people = membership.people,
+            people != membership.reported
+        else { return nil }
+        guard orAlone || membership.reported != nil || people.contains(where: { $0 != Self.identity(of: user) }) else {
             return nil
         }
         return people.compactMap(Self.user)
@@ -73,8 +77,8 @@ final class ConversationPresence {
 
     /// Records that the result of ``changedUsers(of:)`` was reported.
     func markReported(in conversation: UUID) {
-        guard let place = places[conversation] else { return }
-        place.reported = place.people
+        guard let membership = memberships[conversation] else { return }
+        membership.reported = membership.people
     }
 
     // MARK: Identities of users
@@ -93,7 +97,8 @@ final class ConversationPresence {
         return Int(exactly: value)
     }
 
-    private final class Place: RoomListener {
+    /// The user's membership in the presence room of one conversation.
+    private final class Membership: RoomListener {
         var member: Member?
         private(set) var people: Set<UUID>?
         var reported: Set<UUID>?

@@ -3,7 +3,7 @@ import FoundationEssentials
 package import Rooms
 import Sockets
 
-/// The rooms in which conversations are published, and the rooms of present users. Can be used on any thread.
+/// The rooms in which conversations are published, and the rooms of present users. Any thread may use them.
 package struct ConversationRooms: Sendable {
     private let rooms: Rooms
     private let keys: RoomKeys
@@ -13,8 +13,9 @@ package struct ConversationRooms: Sendable {
         self.keys = keys
     }
 
-    /// The room of a user, in which the user's conversations are published. It is like a queue with the binding
-    /// `#.<user>.#`, because each word of a routing key is a user.
+    /// Returns the room of a user, in which the user's conversations are published. A conversation's routing key has
+    /// the names of all its participants as words. So the room receives what a RabbitMQ queue with the binding
+    /// `#.<user>.#` would receive.
     private func room(of user: Substring) -> UUID { keys.room(.conversations, Array(user.utf8)) }
 
     /// The room of the users that are present in a conversation.

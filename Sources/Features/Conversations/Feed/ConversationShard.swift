@@ -13,7 +13,7 @@ package final class ConversationShard {
     private struct Entry {
         let subscriber: ConversationSubscriber
         /// The subscriber's connection to its user's room.
-        var place: ConversationPlace
+        var membership: ConversationMembership
         /// The timer for the end of the ticket.
         var expiry: TimerID?
     }
@@ -45,24 +45,25 @@ package final class ConversationShard {
     ///   - othersAreNew: Whether the other conversations start at their beginning instead of now.
     package func enter(
         _ member: ConversationMember, user: String, after: [UUID: Int], othersAreNew: Bool = false,
-        _ sink: any ConversationSink
+        _ transport: any ConversationTransport
     ) -> ConversationSubscriber? {
         let left = timeLeft(of: member)
         if let left, left <= 0 {
-            sink.end(.expired)
+            transport.end(.expired)
             return nil
         }
         lastNumber += 1
         let subscriber = ConversationSubscriber(
-            member, user: user, after: after, othersAreNew: othersAreNew, Number(number: lastNumber), sink, on: self)
-        entries[subscriber.number] = Entry(subscriber: subscriber, place: place(of: subscriber))
+            member, user: user, after: after, othersAreNew: othersAreNew, Number(number: lastNumber), transport,
+            on: self)
+        entries[subscriber.number] = Entry(subscriber: subscriber, membership: makeMembership(of: subscriber))
         readPositions(for: subscriber)
         if let left { awaitExpiry(of: subscriber, in: left) }
         return subscriber
     }
 
-    private func place(of subscriber: ConversationSubscriber) -> ConversationPlace {
-        ConversationPlace(of: subscriber, as: subscriber.user, in: conversations, on: reactor)
+    private func makeMembership(of subscriber: ConversationSubscriber) -> ConversationMembership {
+        ConversationMembership(of: subscriber, as: subscriber.user, in: conversations, on: reactor)
     }
 
     /// Returns the time in seconds until the member's ticket expires. Returns `nil` without a ticket.
@@ -85,7 +86,7 @@ package final class ConversationShard {
     /// Removes the subscriber. Repeating it has no effect.
     package func leave(_ subscriber: ConversationSubscriber) {
         guard let entry = entries.removeValue(forKey: subscriber.number) else { return }
-        entry.place.leave(conversations)
+        entry.membership.leave(conversations)
         subscriber.endPresence()
         if let expiry = entry.expiry { reactor.cancel(expiry) }
     }
@@ -110,7 +111,7 @@ package final class ConversationShard {
 
     func perform(_ command: ConversationCommand, for subscriber: ConversationSubscriber) {
         let (number, member) = (subscriber.number, subscriber.member)
-        conversations.ask(on: loop, for: subscriber.sink.requester) {
+        conversations.ask(on: loop, for: subscriber.transport.requester) {
             await $0.responder.perform(command, for: member)
         } then: { shard, answer in
             if case .success(let event) = answer { shard.entries[number]?.subscriber.done(event) }
@@ -122,7 +123,7 @@ package final class ConversationShard {
     func names(of users: [Int], for subscriber: ConversationSubscriber, in conversation: UUID) -> [String]? {
         if let names = conversations.users[users] { return names }
         let number = subscriber.number
-        conversations.ask(on: loop, for: subscriber.sink.requester) {
+        conversations.ask(on: loop, for: subscriber.transport.requester) {
             $0.users.add(users, try await $0.store.names(of: users))
         } then: { shard, answer in
             // If the database is unavailable, the next change of presence tries again.
@@ -134,7 +135,7 @@ package final class ConversationShard {
 
     func readPositions(for subscriber: ConversationSubscriber, isRecheck: Bool = false) {
         let (number, device) = (subscriber.number, subscriber.member.device)
-        conversations.ask(on: loop, for: subscriber.sink.requester) {
+        conversations.ask(on: loop, for: subscriber.transport.requester) {
             try await $0.store.positions(of: device)
         } then: { shard, answer in
             let subscriber = shard.entries[number]?.subscriber
@@ -168,16 +169,16 @@ package final class ConversationShard {
     /// Moves the subscriber to the room of another user.
     private func move(_ subscriber: ConversationSubscriber) {
         conversations.names[subscriber.member.device] = subscriber.user
-        entries[subscriber.number]?.place.leave(conversations)
-        let place = place(of: subscriber)
-        entries[subscriber.number]?.place = place
+        entries[subscriber.number]?.membership.leave(conversations)
+        let membership = makeMembership(of: subscriber)
+        entries[subscriber.number]?.membership = membership
         // Messages to the other user's room were missed, so the positions are read again.
         readPositions(for: subscriber)
     }
 
     func readPage(of conversation: UUID, after offset: Int, for subscriber: ConversationSubscriber) {
         let (number, device) = (subscriber.number, subscriber.member.device)
-        conversations.ask(on: loop, for: subscriber.sink.requester) {
+        conversations.ask(on: loop, for: subscriber.transport.requester) {
             try await $0.store.messages(in: conversation, .after(offset), for: device)
         } then: { shard, answer in
             switch answer {

@@ -7,7 +7,7 @@ import Sockets
 import Wire
 
 /// A WebSocket that subscribes to conversations. Its frames are text.
-final class ConversationSocket: WebSocketHandler, ExclusiveConversationSink {
+final class ConversationSocket: WebSocketHandler, ExclusiveConversationTransport {
     private let socket: WebSocket
     private let shard: ConversationShard
     private var allowance: MessageAllowance
@@ -62,7 +62,7 @@ final class ConversationSocket: WebSocketHandler, ExclusiveConversationSink {
         socket.reportsDrain = true
     }
 
-    func end(_ cause: ConversationSinkEnd) {
+    func end(_ cause: ConversationTransportEnd) {
         switch cause {
         case .tooFast: socket.close(.policyViolation, "too many messages are waiting")
         case .expired: socket.close(.policyViolation, "the ticket has expired")

@@ -6,7 +6,7 @@ import Sockets
 import Wire
 
 /// Streams all conversations of a device as server-sent events: `GET /messages`.
-final class ConversationStream: ExclusiveConversationSink {
+final class ConversationStream: ExclusiveConversationTransport {
     private static let commentInterval = Duration.seconds(15)
 
     private let stream: ResponseStream
@@ -14,19 +14,19 @@ final class ConversationStream: ExclusiveConversationSink {
     private(set) var subscriber: ConversationSubscriber?
     private var comments: TimerID?
 
-    /// Begins to send to a stream. The stream keeps the sink alive.
+    /// Begins to send to a stream. The stream keeps the transport alive.
     static func begin(
         _ stream: ResponseStream, _ member: ConversationMember, user: String, after: [UUID: Int],
         on shard: ConversationShard
     ) {
-        let sink = ConversationStream(stream, on: shard)
-        stream.closed = { sink.leave() }
+        let transport = ConversationStream(stream, on: shard)
+        stream.closed = { transport.leave() }
         stream.facts = { ConnectionFacts("conversations", owner: member.device.text) }
-        stream.drained = { [weak sink] in sink?.subscriber?.drained() }
-        sink.write { ServerSentEvent.comment("messages", into: &$0) }
-        sink.subscriber = shard.enter(member, user: user, after: after, sink)
+        stream.drained = { [weak transport] in transport?.subscriber?.drained() }
+        transport.write { ServerSentEvent.comment("messages", into: &$0) }
+        transport.subscriber = shard.enter(member, user: user, after: after, transport)
         // The stream has already ended if the ticket has just expired.
-        if sink.subscriber != nil { sink.comment() }
+        if transport.subscriber != nil { transport.comment() }
     }
 
     private init(_ stream: ResponseStream, on shard: ConversationShard) {
@@ -81,7 +81,7 @@ final class ConversationStream: ExclusiveConversationSink {
         if stream.isDrained { subscriber?.drained() }
     }
 
-    func end(_ cause: ConversationSinkEnd) {
+    func end(_ cause: ConversationTransportEnd) {
         stream.finish()
         leave()
     }

@@ -5,7 +5,7 @@ import Domain
 extension ConversationSubscriber {
     /// Adds a command. The caller must have checked the device's message rate.
     package func received(_ command: ConversationCommand) {
-        guard waiting.count < SocketLimits.waitingMessages else { return sink.end(.tooFast) }
+        guard waiting.count < SocketLimits.waitingMessages else { return transport.end(.tooFast) }
         waiting.append(command)
         if waiting.count == 1 { begin(command) }
     }
@@ -14,9 +14,9 @@ extension ConversationSubscriber {
         switch command {
         case .history: awaitTurn(.history)
         case .send(let message, let ref)
-        where (try? member.check(message.target)) != nil && !sink.admits(messages: message.target.count):
+        where (try? member.check(message.target)) != nil && !transport.admits(messages: message.target.count):
             done(shard.conversations.responder.refusal(ref: ref))
-        case .react(let reaction, let ref) where member.allows(reaction.conversation) && !sink.admits(messages: 1):
+        case .react(let reaction, let ref) where member.allows(reaction.conversation) && !transport.admits(messages: 1):
             done(shard.conversations.responder.reactionRefusal(ref: ref))
         case .send, .react, .refused: shard.perform(command, for: self)
         }
@@ -24,7 +24,7 @@ extension ConversationSubscriber {
 
     /// Sends the answer to the first waiting command, and begins the next one.
     func done(_ event: ConversationEvent) {
-        sink.send(event)
+        transport.send(event)
         if turns.first == .history, case .history? = waiting.first {
             // The next command begins when the peer has received this page. So a peer that requests many pages at once
             // isn't treated as a slow reader.

@@ -26,7 +26,7 @@ extension ConversationSubscriber {
             state = .receiving(
                 ConversationProgress(allowed, after: after, othersAreNew: othersAreNew), isReading: false)
             after = [:]
-            sink.send(
+            transport.send(
                 .handshake(
                     id: UUID(), ConversationPositions(user: positions.user, userID: positions.userID, offsets: allowed))
             )
@@ -49,7 +49,7 @@ extension ConversationSubscriber {
     private func beginPresence(_ positions: ConversationPositions, _ allowed: [ConversationPositions.Position]) {
         let presence = ConversationPresence(
             of: positions.userID, shard.conversations, on: shard.reactor,
-            changed: sink.wantsPresence ? { [weak self] in self?.sendPresence(in: $0) } : nil)
+            changed: transport.wantsPresence ? { [weak self] in self?.sendPresence(in: $0) } : nil)
         self.presence = presence
         for position in allowed.prefix(ConversationEvent.offsetsInHandshake) where !position.hasLeft {
             presence.enter(position.conversation)
@@ -58,10 +58,12 @@ extension ConversationSubscriber {
 
     /// Reports the present users of a conversation after a change.
     func sendPresence(in conversation: UUID) {
-        guard let users = presence?.changedUsers(of: conversation, orAlone: sink.wantsPresenceAlone) else { return }
+        guard let users = presence?.changedUsers(of: conversation, orAlone: transport.wantsPresenceAlone) else {
+            return
+        }
         guard let names = shard.names(of: users, for: self, in: conversation) else { return }
         presence?.markReported(in: conversation)
-        sink.send(.presence(conversation: conversation, users: names))
+        transport.send(.presence(conversation: conversation, users: names))
     }
 
     func endPresence() {

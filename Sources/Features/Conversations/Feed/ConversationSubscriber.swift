@@ -22,7 +22,7 @@ package final class ConversationSubscriber: RoomListener {
     var after: [UUID: Int]
     /// Whether conversations without such an offset start at their beginning instead of now.
     let othersAreNew: Bool
-    let sink: any ConversationSink
+    let transport: any ConversationTransport
     unowned let shard: ConversationShard
     var state = State.opening
     /// Whether messages were published before the positions were known.
@@ -34,7 +34,8 @@ package final class ConversationSubscriber: RoomListener {
     var turns: [Turn] = []
     /// Whether the peer is still receiving a page.
     private var awaitsDrain = false
-    /// The number of requested calls of ``ConversationSink/caughtUp()``. They follow when the subscriber has caught up.
+    /// The number of requested calls of ``ConversationTransport/caughtUp()``. They follow when the subscriber has caught
+    /// up.
     private var awaitedCatchUps = 0
     /// The offsets after which to repeat messages when the current page is sent.
     private var rewinds: [UUID: Int] = [:]
@@ -48,19 +49,18 @@ package final class ConversationSubscriber: RoomListener {
 
     init(
         _ member: ConversationMember, user: String, after: [UUID: Int], othersAreNew: Bool,
-        _ number: ConversationShard.Number,
-        _ sink: any ConversationSink, on shard: ConversationShard
+        _ number: ConversationShard.Number, _ transport: any ConversationTransport, on shard: ConversationShard
     ) {
         self.member = member
         self.user = user
         self.after = after
         self.othersAreNew = othersAreNew
         self.number = number
-        self.sink = sink
+        self.transport = transport
         self.shard = shard
     }
 
-    func end(_ cause: ConversationSinkEnd) { sink.end(cause) }
+    func end(_ cause: ConversationTransportEnd) { transport.end(cause) }
 
     // MARK: Publications
 
@@ -75,7 +75,7 @@ package final class ConversationSubscriber: RoomListener {
         presence?.enter(page.conversation, at: page.lastOffset)
         let messages = progress.published(page, isBusy: isReading)
         state = .receiving(progress, isReading: isReading)
-        if !messages.isEmpty { sink.send(SubscriberMessages(messages: messages, page: page, shared: publication)) }
+        if !messages.isEmpty { transport.send(SubscriberMessages(messages: messages, page: page, shared: publication)) }
         proceed()
     }
 
@@ -91,12 +91,12 @@ package final class ConversationSubscriber: RoomListener {
             if user == self.user, !summary.participants.contains(user) {
                 presence?.leave(conversation, at: summary.lastOffset)
             }
-            sink.send(.left(conversation: conversation, user: user, participants: summary.participants))
+            transport.send(.left(conversation: conversation, user: user, participants: summary.participants))
         }
     }
 
     private func received(_ reaction: ReactionNotice) {
-        if case .receiving = state, member.allows(reaction.conversation) { sink.send(.reaction(reaction)) }
+        if case .receiving = state, member.allows(reaction.conversation) { transport.send(.reaction(reaction)) }
     }
 
     // MARK: Missed messages
@@ -112,17 +112,17 @@ package final class ConversationSubscriber: RoomListener {
     private func reportCaughtUp() {
         while awaitedCatchUps > 0 {
             awaitedCatchUps -= 1
-            sink.caughtUp()
+            transport.caughtUp()
         }
     }
 
-    /// Requests a call of ``ConversationSink/caughtUp()`` when all messages known now were sent.
+    /// Requests a call of ``ConversationTransport/caughtUp()`` when all messages known now were sent.
     package func awaitCatchUp() {
         awaitedCatchUps += 1
         proceed()
     }
 
-    /// Repeats the messages after these offsets. Then calls ``ConversationSink/caughtUp()``.
+    /// Repeats the messages after these offsets. Then calls ``ConversationTransport/caughtUp()``.
     package func replay(after offsets: [UUID: Int]) {
         let allowed = offsets.filter { member.allows($0.key) }
         switch state {
@@ -143,7 +143,7 @@ package final class ConversationSubscriber: RoomListener {
 
     func awaitTurn(_ turn: Turn) {
         turns.append(turn)
-        if turns.count == 1 { sink.awaitTurn() }
+        if turns.count == 1 { transport.awaitTurn() }
     }
 
     /// Reads the next page. The transport calls this when it gives a turn.
@@ -155,14 +155,14 @@ package final class ConversationSubscriber: RoomListener {
             shard.readPage(of: next.conversation, after: next.after, for: self)
         case .history?:
             if let command = waiting.first { shard.perform(command, for: self) }
-        case nil: sink.endTurn()
+        case nil: transport.endTurn()
         }
     }
 
     private func endTurn() {
         if !turns.isEmpty { turns.removeFirst() }
-        sink.endTurn()
-        if !turns.isEmpty { sink.awaitTurn() }
+        transport.endTurn()
+        if !turns.isEmpty { transport.awaitTurn() }
     }
 
     private func endTurn(_ progress: ConversationProgress) {
@@ -174,7 +174,7 @@ package final class ConversationSubscriber: RoomListener {
 
     func reportDrain() {
         awaitsDrain = true
-        sink.reportDrain()
+        transport.reportDrain()
     }
 
     /// Handles a page of missed messages.
@@ -189,7 +189,7 @@ package final class ConversationSubscriber: RoomListener {
         let messages = progress.read(page)
         guard !messages.isEmpty else { return endTurn(progress) }
         state = .receiving(progress, isReading: true)
-        sink.send(SubscriberMessages(messages: messages, page: page, shared: nil))
+        transport.send(SubscriberMessages(messages: messages, page: page, shared: nil))
         // The next page is read when the peer has received this one.
         reportDrain()
     }

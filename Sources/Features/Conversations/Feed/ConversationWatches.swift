@@ -11,7 +11,7 @@ package final class ConversationWatches {
     private struct Entry {
         let watch: ConversationWatch
         /// The connection to the user's room. `nil` while the device has no name.
-        var place: ConversationPlace?
+        var membership: ConversationMembership?
     }
 
     private let reactor: Reactor
@@ -39,18 +39,18 @@ package final class ConversationWatches {
 
     /// Removes the subscriber. Repeating it has no effect.
     package func remove(_ watch: ConversationWatch) {
-        entries.removeValue(forKey: watch.number)?.place?.leave(conversations)
+        entries.removeValue(forKey: watch.number)?.membership?.leave(conversations)
     }
 
     /// Handles a device that now has a name.
     func named(_ device: DeviceID, _ user: String) {
-        for (number, entry) in entries where entry.watch.member.device == device { place(number, as: user) }
+        for (number, entry) in entries where entry.watch.member.device == device { join(number, as: user) }
     }
 
-    private func place(_ number: Number, as user: String) {
-        guard let entry = entries[number], entry.place == nil else { return }
-        let place = ConversationPlace(of: entry.watch, as: user, in: conversations, on: reactor)
-        entries[number]?.place = place
+    private func join(_ number: Number, as user: String) {
+        guard let entry = entries[number], entry.membership == nil else { return }
+        let membership = ConversationMembership(of: entry.watch, as: user, in: conversations, on: reactor)
+        entries[number]?.membership = membership
     }
 
     private func readName(for number: Number, _ device: DeviceID) {
@@ -62,9 +62,9 @@ package final class ConversationWatches {
     }
 
     private func found(_ name: Result<String?, any Error>, for number: Number, _ device: DeviceID) {
-        guard let entry = entries[number], entry.place == nil else { return }
+        guard let entry = entries[number], entry.membership == nil else { return }
         switch name {
-        case .success(let user?): place(number, as: user)
+        case .success(let user?): join(number, as: user)
         case .success(nil): break
         case .failure:
             reactor.schedule(after: ConversationShard.retryDelay) { [weak self] in self?.readName(for: number, device) }

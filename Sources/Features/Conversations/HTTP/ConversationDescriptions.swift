@@ -38,7 +38,7 @@ enum ConversationDescriptions {
         .member("id", .uuid), .member("name", .text()), .member("type", .enum(["person", "group"])),
         .member("participants", .array(.text())), .member("lastOffset", .count), .optional("lastMessage", message),
     ]
-    /// The members of a conversation that are the same for all participants.
+    /// The fields of a conversation that are the same for all participants.
     static let summary = JSONSchema.shared("ConversationSummary", .object(summaryMembers))
 
     private static let conversation = JSONSchema.shared(

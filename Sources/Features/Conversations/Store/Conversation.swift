@@ -139,7 +139,7 @@ package struct ConversationPage: Sendable {
     /// The names of the participants, in order.
     package var participants: [String] { routingKey.split(separator: ".").map(String.init) }
 
-    /// Writes the conversation as all participants see it, with the page's last message. Omits the members of
+    /// Writes the conversation as all participants see it, with the page's last message. Omits the fields of
     /// ``Conversation`` that belong to one user.
     package func writeSummary(to json: inout JSONText) {
         json.member("id", conversation.text)

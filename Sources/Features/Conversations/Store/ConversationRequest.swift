@@ -7,7 +7,7 @@ package struct UserRequest: Sendable, Hashable {
     package let device: DeviceID
     package let name: UserName
 
-    /// Throws `invalid_request` that names the member.
+    /// Throws `invalid_request` with the name of the invalid field.
     ///
     /// - Parameter identify: Returns the device for the body's `deviceId`, which may be missing.
     package static func decode(
@@ -88,7 +88,7 @@ package struct OutgoingMessage: Sendable, Hashable {
     /// An id chosen by the client. A repeated request with the same id has no further effect.
     package let id: UUID?
 
-    /// Throws `invalid_request` that names the member.
+    /// Throws `invalid_request` with the name of the invalid field.
     package init(content: String, target: MessageTarget, id: UUID?) throws(RequestError) {
         self.content = try Self.check(content)
         self.target = target
@@ -150,7 +150,7 @@ package struct MessageRequest: Sendable, Hashable {
     }
 }
 
-/// The members of a request or of a socket's message that contain the message and its target.
+/// The fields of a request or of a socket's message that contain the message and its target.
 package struct ConversationFields: Decodable, Sendable {
     let content: String?
     let conversation: String?
@@ -167,7 +167,7 @@ package struct ConversationFields: Decodable, Sendable {
         id = try fields.optionalText("id")
     }
 
-    /// Throws `invalid_request` that names the member.
+    /// Throws `invalid_request` with the name of the invalid field.
     package func message() throws(RequestError) -> OutgoingMessage {
         guard let content else { throw .invalid("content", "is missing") }
         return try OutgoingMessage(content: content, target: target(), id: Self.uuid(id, "id"))
@@ -202,7 +202,8 @@ package struct ConversationFields: Decodable, Sendable {
         }
     }
 
-    /// Reads an optional UUID. Returns `nil` if it is missing. Throws `invalid_request` that names the member.
+    /// Reads an optional UUID. Returns `nil` if it is missing. Throws `invalid_request` with the name of the invalid
+    /// field.
     static func uuid(_ text: String?, _ member: String) throws(RequestError) -> UUID? {
         guard let text else { return nil }
         guard let uuid = UUID(text: text) else { throw .invalid(member, "must be a UUID") }

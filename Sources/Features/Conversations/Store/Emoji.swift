@@ -13,7 +13,7 @@ package struct Emoji: Sendable, Hashable {
         self.text = text
     }
 
-    /// Throws `invalid_request` that names the member.
+    /// Throws `invalid_request` with the name of the invalid field.
     package init(_ text: String, _ member: String = "emoji") throws(RequestError) {
         guard Self.isEmoji(text) else {
             throw .invalid(

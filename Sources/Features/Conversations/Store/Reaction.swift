@@ -52,7 +52,7 @@ struct ReactionBody {
     let device: DeviceID
     let emoji: Emoji
 
-    /// Throws `invalid_request` that names the member.
+    /// Throws `invalid_request` with the name of the invalid field.
     ///
     /// - Parameter identify: Returns the device for the body's `deviceId`, which may be missing.
     static func decode(_ body: [UInt8], identify: (String?) throws -> DeviceID) throws -> ReactionBody {

@@ -12,7 +12,7 @@ package struct UserName: Sendable, Hashable {
         self.text = text
     }
 
-    /// Throws `invalid_request` that names the member.
+    /// Throws `invalid_request` with the name of the invalid field.
     package init(_ text: String, _ member: String = "name") throws(RequestError) {
         guard (1...Self.maximumLength).contains(text.utf8.count), text.utf8.allSatisfy(Self.isAllowed) else {
             throw .invalid(

@@ -1,9 +1,10 @@
 /// A table of patterns and their listeners. It finds the listeners of a routing key without trying each pattern. The
 /// table is a trie over the words of the patterns, and a search follows all matching paths at once.
 ///
-/// The number of steps for a key is at most its number of words, times the number of nodes that `*` and `#` keep open.
-/// Plain words of other patterns cost nothing. Each word is stored once, and each edge once in a flat table. A pattern
-/// like `#.user.#` needs about 200 bytes.
+/// A search keeps the set of nodes that match the words so far. The set has more than one node only if patterns contain
+/// `*` or `#`. The number of steps is at most the number of words in the key, times the largest size of the set. A
+/// pattern whose words differ from the key's adds no steps. Each word is stored once, and each edge once in a flat
+/// table. A pattern like `#.user.#` needs about 200 bytes.
 package struct TopicTable<Listener: Hashable> {
     private typealias Word = Int32
     private typealias Node = Int32

@@ -5,14 +5,14 @@ package import Observability
 package import Postgres
 package import Rooms
 
-/// Writes which members entered and left rooms, in batches. The database uses the entries for the attendance of
-/// matches, which is always kept, and for events.
+/// Writes in batches which members entered and left the rooms of matches. The database stores them as the attendance of
+/// matches. If events have subscribers, such as the webhook, it also writes them to the outbox.
 package struct AttendanceWriter: Sendable {
-    /// An entry to write.
+    /// An element of a batch.
     enum Entry: Sendable {
         case event(PresenceEvent)
-        /// Marks the end of a roll call: all loops have answered it. Events that they reported before come before this
-        /// entry.
+        /// Marks the end of a roll call: all loops have answered. Events that the loops reported before their answers
+        /// come before this element.
         case rollCall(UInt32)
 
         var event: PresenceEvent? {
@@ -55,7 +55,7 @@ package struct AttendanceWriter: Sendable {
         await writer.add([.rollCall(number)], evenIfFull: true)
     }
 
-    /// Adds events without waiting. Events of a room's loop stay in order. Can be called on any thread.
+    /// Adds events without waiting. Events of a room's loop stay in order. Any thread may call it.
     package func report(_ events: [PresenceEvent]) {
         writer.submit(events.map(Entry.event))
     }
@@ -197,10 +197,11 @@ package struct AttendanceStore: Sendable {
     /// The executor for tasks that mostly send reports.
     var executor: any TaskExecutor { database.executor }
 
-    /// Replaces the stored attendees of rooms, each with the number of connections. Does nothing if a report with a
-    /// greater number is already written.
+    /// Replaces the stored attendees of rooms and their numbers of connections. Does nothing if this daemon has already
+    /// written a report with a greater `number`, because that report is newer.
     ///
-    /// - Parameter rooms: All attendees of each room. Members that name no task count as one attendee.
+    /// - Parameter rooms: All attendees of each room. All members of a room that name no task are one attendee
+    ///   together.
     func recount(
         _ rooms: [[(attendee: Attendee, connections: Int)]], by writer: UUID, number: Int
     ) async throws {

@@ -7,7 +7,8 @@ import Rooms
 import Sockets
 import Wire
 
-/// A subscription to a match's room. It doesn't receive ales that its own connection sends, through any subscription.
+/// A subscription to a match's room. A connection may have several subscriptions to the same room. None of them
+/// receives the ales that the connection sends.
 final class RoomSubscription: CableSubscription, RoomPeer {
     /// The user, as identified by the client.
     enum Person {

@@ -27,7 +27,7 @@ package struct TokenRequest: Hashable, Sendable {
     package let device: DeviceID
     /// The token in lowercase hexadecimal.
     package let token: String
-    /// Whether the token belongs to Apple's sandbox. The request calls this member `debug`.
+    /// Whether the token belongs to Apple's sandbox. The request calls this field `debug`.
     package let isSandbox: Bool
 
     package init(device: DeviceID, token: String, isSandbox: Bool) {
@@ -36,7 +36,7 @@ package struct TokenRequest: Hashable, Sendable {
         self.isSandbox = isSandbox
     }
 
-    /// Throws `invalid_request` that names the member.
+    /// Throws `invalid_request` with the name of the invalid field.
     package static func decode(_ body: [UInt8]) throws(RequestError) -> TokenRequest {
         try RequestFields.decode(TokenRequest.self, from: body)
     }

@@ -74,7 +74,7 @@ struct WebPushRequest: Sendable {
     let device: DeviceID
     let subscription: WebPushSubscription
 
-    /// Throws `invalid_request` that names the member.
+    /// Throws `invalid_request` with the name of the invalid field.
     static func decode(_ body: [UInt8]) throws(RequestError) -> WebPushRequest {
         try RequestFields.decode(WebPushRequest.self, from: body)
     }

@@ -11,16 +11,16 @@ struct EventData {
     private let person: String?
     private let facts: Facts
 
-    /// The members that depend on the event's type.
+    /// The fields that depend on the event's type.
     fileprivate enum Facts {
-        /// None. A reminder has its own members.
+        /// None. A reminder has its own fields.
         case reminder
         case task(TaskFacts)
         case match(MatchFacts)
         case opened(MatchFacts, closesAt: Instant?)
         /// The match, the tasks of the users who were in the room, and the maximum number of people there.
         case closed(MatchFacts, came: [String], mostPeers: Int)
-        /// A member entered or left. `task` is `nil` if the member named none.
+        /// A member entered or left the room. `task` is `nil` if the member named no task.
         case passage(room: String?, task: String?, peers: Int?)
         case erased
         /// An event type of another build: the task, if this build can read it.
@@ -94,7 +94,7 @@ struct EventData {
 
     /// Returns the data as JSON.
     ///
-    /// - Parameter reminder: A reminder's JSON object, to which the event's members are added.
+    /// - Parameter reminder: A reminder's JSON object, to which the event's fields are added.
     func json(reminder: String? = nil) -> String {
         var json = JSONText()
         json.object { object in

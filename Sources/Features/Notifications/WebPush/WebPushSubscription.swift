@@ -23,7 +23,7 @@ package struct WebPushSubscription: Sendable {
 }
 
 extension WebPushSubscription: Decodable {
-    /// Reads a subscription. Ignores other members, such as `expirationTime`, which push services handle themselves.
+    /// Reads a subscription. Ignores other fields, such as `expirationTime`, which push services handle themselves.
     package init(from decoder: any Decoder) throws {
         let members = try RequestFields(decoder)
         endpoint = try members.text("endpoint")

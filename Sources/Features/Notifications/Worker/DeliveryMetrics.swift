@@ -1,7 +1,7 @@
 package import Observability
 import Synchronization
 
-/// The counters of one provider. Can be used on any thread.
+/// The counters of one provider. Any thread may use them.
 package final class DeliveryMetrics: Sendable {
     /// The outcome of an attempt, or of a delivery that wasn't attempted.
     package enum Outcome: String, Sendable, Hashable, CaseIterable {

@@ -15,9 +15,10 @@ struct DeliveryWorkerState: Sendable, Hashable {
     static let longestRest = Duration.seconds(900)
 
     private enum Phase: Hashable {
-        /// The start isn't registered in the database yet.
+        /// The worker isn't registered in the database yet.
         case starting
-        /// The worker serves the provider. `start` is the number that the database gave this start.
+        /// The worker serves the provider. `start` is the number by which the database distinguishes this run of the
+        /// worker from earlier and later ones.
         case serving(start: Int)
         /// The provider pauses after an error that concerns all deliveries. Its deliveries wait.
         case resting(start: Int, until: MonotonicTime)
@@ -31,13 +32,13 @@ struct DeliveryWorkerState: Sendable, Hashable {
 
     /// The next step.
     enum Step: Hashable {
-        /// Register the start, and then call ``started(_:)``.
+        /// Register the worker, and then call ``started(_:)``.
         case start
         /// Lease due deliveries.
         case lease
         /// Lease due deliveries after a pause.
         case leaseAgain
-        /// Store that this start was refused, and then call ``leave(isForAll:)``.
+        /// Store that the run with this number was refused, and then call ``leave(isForAll:)``.
         case storeRefusal(start: Int)
         /// Delete the deliveries of a provider that no daemon serves.
         case clear
@@ -87,7 +88,7 @@ struct DeliveryWorkerState: Sendable, Hashable {
 
     // MARK: Events
 
-    /// Records the number that the database gave this start. Deliveries can be leased from now on.
+    /// Records the number that the database gave this run of the worker. Deliveries can be leased from now on.
     mutating func started(_ start: Int) {
         if case .starting = phase { phase = .serving(start: start) }
     }
@@ -123,7 +124,7 @@ struct DeliveryWorkerState: Sendable, Hashable {
 
     /// Records that the refusal is stored.
     ///
-    /// - Parameter isForAll: Whether no daemon with a later start serves the provider.
+    /// - Parameter isForAll: Whether no daemon with a later registration serves the provider.
     mutating func leave(isForAll: Bool) {
         if case .refused = phase { phase = .off(isForAll: isForAll) }
     }

@@ -4,8 +4,9 @@ import Domain
 import FoundationEssentials
 import Wire
 
-/// A question session for the audience: the channel `{"channel":"QuestionsChannel","session":"<uuid>"}`. It works like
-/// a live socket. With `"presence":true` it sends the number of people.
+/// A question session for the audience: the channel `{"channel":"QuestionsChannel","session":"<uuid>"}`. A subscriber
+/// receives the same events as on the session's WebSocket. With `"presence":true` it also receives the number of people
+/// in the session.
 struct QuestionsChannel: CableChannel {
     let name: StaticString = "QuestionsChannel"
     let questions: Questions

@@ -15,7 +15,7 @@ final class QuestionsSubscription: CableSubscription {
     private let questions: Questions
     private unowned let transport: SubscriptionTransport
     /// Sends the session's events to the subscription.
-    private let sink: CableQuestionSink
+    private let output: CableQuestionTransport
     private var state = State.opening([])
 
     private enum State {
@@ -28,7 +28,7 @@ final class QuestionsSubscription: CableSubscription {
         self.member = member
         self.questions = questions
         self.transport = transport
-        sink = CableQuestionSink(transport, wantsPresence: wantsPresence)
+        output = CableQuestionTransport(transport, wantsPresence: wantsPresence)
     }
 
     private var shard: QuestionShard { questions.shard(on: transport.reactor, loop: transport.loop) }
@@ -41,7 +41,7 @@ final class QuestionsSubscription: CableSubscription {
         } then: { [weak self] outcome in
             guard let self else { return }
             switch outcome {
-            case .success(_?) where shard.hasPlace(for: member, sink): enter()
+            case .success(_?) where shard.hasPlace(for: member, output): enter()
             case .success(_?):
                 questions.metrics.turnedAway.add()
                 transport.reject()
@@ -56,7 +56,7 @@ final class QuestionsSubscription: CableSubscription {
         // Confirming performs commands that arrived earlier. They may end the subscription.
         transport.confirm()
         guard case .opening = state else { return }
-        guard let subscriber = shard.enter(member, sink) else { return }
+        guard let subscriber = shard.enter(member, output) else { return }
         guard case .opening(let commands) = state else { return shard.leave(subscriber) }
         state = .inside(subscriber)
         for message in commands { subscriber.received(message) }
@@ -97,7 +97,7 @@ final class QuestionsSubscription: CableSubscription {
     }
 
     func allSent() {
-        guard sink.sendsAll() else { return }
+        guard output.sendsAll() else { return }
         if case .inside(let subscriber) = state { subscriber.drained() }
     }
 }

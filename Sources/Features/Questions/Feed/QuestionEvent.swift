@@ -2,7 +2,7 @@ package import Domain
 package import FoundationEssentials
 package import Wire
 
-/// An event for a subscriber of a session: a type and its members.
+/// An event for a subscriber of a session: a type and its fields.
 package enum QuestionEvent: Sendable {
     /// For the user who asked: the question is stored.
     case handshake(UUID)
@@ -37,7 +37,8 @@ package enum QuestionEvent: Sendable {
         }
     }
 
-    /// Writes the members into an object. The published client requires `answered` and `content` even after a failure.
+    /// Writes the fields into a JSON object. The published client requires `answered` and `content` even after a
+    /// failure.
     package func writeMembers(to json: inout JSONText) {
         switch self {
         case .handshake(let id): json.member("id", id.text)

@@ -36,7 +36,7 @@ package enum QuestionMessage: Equatable, Sendable {
     }
 }
 
-/// Reads the members of a message. A member of another type counts as missing.
+/// Reads the fields of a message. A field of another type counts as missing.
 extension JSONObject {
     fileprivate func uuid(_ name: StaticString) -> UUID? { text(name).flatMap(UUID.init(text:)) }
 }

@@ -16,7 +16,7 @@ package final class QuestionShard {
 
     private struct Entry {
         let subscriber: QuestionSubscriber
-        let place: SessionPlace
+        let membership: SessionMembership
         let sender: Sender?
         let network: IPAddress?
         /// The timer for the end of the ticket.
@@ -38,37 +38,37 @@ package final class QuestionShard {
 
     /// Returns whether a subscriber could enter the session now. A connection that already has a place there needs no
     /// second one.
-    package func hasPlace(for member: QuestionMember, _ sink: any QuestionSink) -> Bool {
-        if let sender = sink.sender, subscriptions.count(of: sender, in: member.session) > 0 { return true }
-        return questions.audience.refusal(of: member.session, from: sink.network) == nil
+    package func hasPlace(for member: QuestionMember, _ transport: any QuestionTransport) -> Bool {
+        if let sender = transport.sender, subscriptions.count(of: sender, in: member.session) > 0 { return true }
+        return questions.audience.refusal(of: member.session, from: transport.network) == nil
     }
 
-    private func takePlace(for member: QuestionMember, _ sink: any QuestionSink) -> Bool {
-        if let sender = sink.sender, subscriptions.count(of: sender, in: member.session) > 0 {
+    private func takePlace(for member: QuestionMember, _ transport: any QuestionTransport) -> Bool {
+        if let sender = transport.sender, subscriptions.count(of: sender, in: member.session) > 0 {
             guard questions.audience.enterAgain(member.session) else { return false }
         } else {
             let refusal = questions.audience.enter(
-                member.session, from: sink.network, isPresenter: member.holdsKey)
+                member.session, from: transport.network, isPresenter: member.holdsKey)
             guard refusal == nil else { return false }
         }
-        if let sender = sink.sender { subscriptions.add(sender, to: member.session) }
+        if let sender = transport.sender { subscriptions.add(sender, to: member.session) }
         return true
     }
 
     /// Adds a subscriber and sends its handshake. If it is live, it receives the list. Returns `nil` if the session has
     /// no place for it.
-    package func enter(_ member: QuestionMember, _ sink: any QuestionSink) -> QuestionSubscriber? {
-        guard takePlace(for: member, sink) else {
+    package func enter(_ member: QuestionMember, _ transport: any QuestionTransport) -> QuestionSubscriber? {
+        guard takePlace(for: member, transport) else {
             questions.metrics.turnedAway.add()
-            sink.end(.full)
+            transport.end(.full)
             return nil
         }
         lastNumber += 1
-        let subscriber = QuestionSubscriber(member, Number(number: lastNumber), sink, on: self)
-        let place = SessionPlace(of: subscriber, sink, in: questions, on: reactor)
+        let subscriber = QuestionSubscriber(member, Number(number: lastNumber), transport, on: self)
+        let membership = SessionMembership(of: subscriber, transport, in: questions, on: reactor)
         entries[subscriber.number] = Entry(
-            subscriber: subscriber, place: place, sender: sink.sender, network: sink.network)
-        sink.send(.handshake(member.id))
+            subscriber: subscriber, membership: membership, sender: transport.sender, network: transport.network)
+        transport.send(.handshake(member.id))
         // The list is read after the feed is open. Otherwise changes after the list wouldn't be published.
         Task(executorPreference: questions.executor) { [questions, loop, number = subscriber.number] in
             await questions.feeds.entered(member.session)
@@ -93,7 +93,7 @@ package final class QuestionShard {
     /// Removes the subscriber. Repeating it has no effect.
     package func leave(_ subscriber: QuestionSubscriber) {
         guard let entry = entries.removeValue(forKey: subscriber.number) else { return }
-        entry.place.leave(questions)
+        entry.membership.leave(questions)
         if let expiry = entry.expiry { reactor.cancel(expiry) }
         let session = subscriber.member.session
         if let sender = entry.sender, !subscriptions.remove(sender, from: session) {

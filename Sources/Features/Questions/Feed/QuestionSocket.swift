@@ -8,7 +8,7 @@ import Sockets
 import Wire
 
 /// A WebSocket of a question session. Its frames are binary.
-final class QuestionSocket: WebSocketHandler, QuestionSink {
+final class QuestionSocket: WebSocketHandler, QuestionTransport {
     private let socket: WebSocket
     private let shard: QuestionShard
     private var allowance: MessageAllowance

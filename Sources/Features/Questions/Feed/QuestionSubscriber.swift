@@ -38,7 +38,7 @@ package final class QuestionSubscriber: RoomListener {
 
     let member: QuestionMember
     let number: QuestionShard.Number
-    private let sink: any QuestionSink
+    private let transport: any QuestionTransport
     private unowned let shard: QuestionShard
     private var following: Following
     /// Whether changes are sent. They are sent from the first page of the list on.
@@ -56,12 +56,15 @@ package final class QuestionSubscriber: RoomListener {
     /// the new question.
     private var heldAnswers: [UUID] = []
 
-    var requester: Requester? { sink.requester }
+    var requester: Requester? { transport.requester }
 
-    init(_ member: QuestionMember, _ number: QuestionShard.Number, _ sink: any QuestionSink, on shard: QuestionShard) {
+    init(
+        _ member: QuestionMember, _ number: QuestionShard.Number, _ transport: any QuestionTransport,
+        on shard: QuestionShard
+    ) {
         self.member = member
         self.number = number
-        self.sink = sink
+        self.transport = transport
         self.shard = shard
         following = member.isLive ? .reading(after: nil) : .none
     }
@@ -70,20 +73,20 @@ package final class QuestionSubscriber: RoomListener {
 
     package func received(_ message: QuestionMessage) {
         switch message {
-        case .unknown(let reason): return sink.send(.error(code: nil, reason: reason))
+        case .unknown(let reason): return transport.send(.error(code: nil, reason: reason))
         case .ask(let id, _) where id != member.id:
-            return sink.send(.error(code: nil, reason: "The id of a question must be the id from the handshake."))
+            return transport.send(.error(code: nil, reason: "The id of a question must be the id from the handshake."))
         case .vote(nil, _):
-            return sink.send(
+            return transport.send(
                 .error(code: "invalid_request", reason: "The questionId of a vote must be the UUID of a question."))
         case .vote where member.device == nil:
-            return sink.send(
+            return transport.send(
                 .error(
                     code: "device_required",
                     reason: "Voting requires a deviceId. Each device has one vote per question."))
         case .ask, .vote: break
         }
-        guard waiting.count < SocketLimits.waitingMessages else { return sink.end(.tooFast) }
+        guard waiting.count < SocketLimits.waitingMessages else { return transport.end(.tooFast) }
         waiting.append(message)
         if waiting.count == 1 { begin(message) }
     }
@@ -102,23 +105,23 @@ package final class QuestionSubscriber: RoomListener {
         guard message.isKept else { return nil }
         switch message {
         case .ask:
-            guard shard.admitsQuestion(of: member, from: sink.network) else { return .tooManyQuestionsFromNetwork }
+            guard shard.admitsQuestion(of: member, from: transport.network) else { return .tooManyQuestionsFromNetwork }
         case .vote(let question?, _):
             guard !paidQuestions.contains(question) else { return nil }
-            guard sink.admitsMessage() else { return .tooManyMessages(retryAfter: nil) }
+            guard transport.admitsMessage() else { return .tooManyMessages(retryAfter: nil) }
             if paidQuestions.count < Self.mostPaidQuestions { paidQuestions.insert(question) }
             return nil
         case .vote(nil, _), .unknown: break
         }
-        return sink.admitsMessage() ? nil : .tooManyMessages(retryAfter: nil)
+        return transport.admitsMessage() ? nil : .tooManyMessages(retryAfter: nil)
     }
 
     /// Sends the result of the first waiting message, and begins the next one.
     func done(_ events: [QuestionEvent]) {
-        for event in events { sink.send(event) }
+        for event in events { transport.send(event) }
         if !waiting.isEmpty { waiting.removeFirst() }
         if !isAsking {
-            for question in heldAnswers { sink.send(.answered(question)) }
+            for question in heldAnswers { transport.send(.answered(question)) }
             heldAnswers = []
         }
         if let next = waiting.first { begin(next) }
@@ -130,35 +133,35 @@ package final class QuestionSubscriber: RoomListener {
 
     // MARK: Events for the client
 
-    func send(_ event: QuestionEvent) { sink.send(event) }
-    func end(_ code: End) { sink.end(code) }
+    func send(_ event: QuestionEvent) { transport.send(event) }
+    func end(_ code: End) { transport.end(code) }
 
     func isSelected(by option: WebSocketSendOption) -> Bool {
-        option.selects(id: member.id, sink.webSocket)
+        option.selects(id: member.id, transport.webSocket)
     }
 
     package func deliver(_ publication: Publication) {
         if let presence = publication.message as? PresenceCount {
-            return sink.send(presence: presence.count, publication)
+            return transport.send(presence: presence.count, publication)
         }
         guard let published = PublishedQuestions(publication) else { return }
         let changes = published.publication.changes
         seen = max(seen, changes.through)
         for answer in changes.part.answers where isSelected(by: .id(answer.askedFrom)) {
-            if isAsking { heldAnswers.append(answer.question) } else { sink.send(.answered(answer.question)) }
+            if isAsking { heldAnswers.append(answer.question) } else { transport.send(.answered(answer.question)) }
         }
         for (index, announcement) in changes.announcements.enumerated()
         where isSelected(by: WebSocketSendOption(announcement.recipients)) {
-            sink.send(announcement: index, of: published)
+            transport.send(announcement: index, of: published)
         }
-        if isListed { sink.send(published, forPresenter: member.isPresenter) }
+        if isListed { transport.send(published, forPresenter: member.isPresenter) }
     }
 
     // MARK: The list
 
     /// Requests the next page of the list if the subscriber is live.
     func follow() {
-        if case .reading = following { sink.awaitTurn() }
+        if case .reading = following { transport.awaitTurn() }
     }
 
     /// Reads the next page of the list.
@@ -173,11 +176,11 @@ package final class QuestionSubscriber: RoomListener {
         guard page.session.version >= seen else { return false }
         isListed = true
         following = .sending(last: page.more ? page.questions.last?.id : nil)
-        sink.send(.questions(page, forPresenter: member.isPresenter))
+        transport.send(.questions(page, forPresenter: member.isPresenter))
         // The session may have been opened or closed before this subscriber received changes, so its state is sent,
         // too.
-        if !page.more { sink.send(.session(page.session.state)) }
-        sink.reportDrain()
+        if !page.more { transport.send(.session(page.session.state)) }
+        transport.reportDrain()
         return true
     }
 
@@ -185,7 +188,7 @@ package final class QuestionSubscriber: RoomListener {
     package func drained() {
         guard case .sending(let last) = following else { return }
         following = last.map { .reading(after: $0) } ?? .live
-        sink.endTurn()
+        transport.endTurn()
         follow()
     }
 }

@@ -13,7 +13,7 @@ package struct SessionEntrance: Sendable {
     }
 }
 
-/// The entrances of sessions with a feed. Can be used on any thread.
+/// The entrances of sessions with a feed. Any thread may use them.
 final class SessionEntrances: Sendable {
     private let entrances = Locked<[UUID: SessionEntrance]>([:])
 

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Rooms
 import Wire
 
-/// The places taken in each session on this daemon, on all loops. Can be used on any thread.
+/// The places taken in each session on this daemon, on all loops. Any thread may use them.
 package final class SessionOccupancy: Sendable {
     /// The reason why a connection can't enter a session.
     enum Refusal {

@@ -68,7 +68,7 @@ package enum QuestionText {
     /// The maximum number of Unicode scalars.
     package static let maximumScalars = SpeechLimits.scalars
 
-    /// Returns the text. Throws `invalid_request` that names the member.
+    /// Returns the text. Throws `invalid_request` with the name of the invalid field.
     package static func check(_ text: String, _ member: String) throws(RequestError) -> String {
         try RequestText.checkShown(text, member, maximumScalars: maximumScalars)
     }

@@ -7,14 +7,14 @@ package struct SessionRequest: Sendable, Hashable {
     package let title: String
     package let isModerated: Bool
 
-    /// Throws `invalid_request` that names the member.
+    /// Throws `invalid_request` with the name of the invalid field.
     package init(device: DeviceID, title: String, isModerated: Bool) throws(RequestError) {
         self.device = device
         self.title = try RequestText.checkShown(title, "title", maximumScalars: RequestText.maximumTitleScalars)
         self.isModerated = isModerated
     }
 
-    /// Throws `invalid_request` that names the member.
+    /// Throws `invalid_request` with the name of the invalid field.
     ///
     /// - Parameter identify: Returns the device for the body's `deviceId`, which may be missing.
     package static func decode(
@@ -50,8 +50,8 @@ package enum QuestionAction: String, Sendable, CaseIterable {
 package struct AnswerRequest: Sendable, Hashable {
     package let answer: String?
 
-    /// Throws `invalid_request` that names the member. A blank answer counts as missing, because a form always sends
-    /// its field.
+    /// Throws `invalid_request` with the name of the invalid field. A blank answer counts as missing, because a form
+    /// always sends its field.
     package init(answer: String?) throws(RequestError) {
         guard let answer, !answer.unicodeScalars.allSatisfy(\.properties.isWhitespace) else {
             self.answer = nil
@@ -89,7 +89,7 @@ package struct AnnouncementRequest: Sendable, Hashable {
     package let content: String
     package let recipients: Recipients
 
-    /// Throws `invalid_request` that names the member.
+    /// Throws `invalid_request` with the name of the invalid field.
     package init(content: String, recipients: Recipients) throws(RequestError) {
         self.content = try QuestionText.check(content, "content")
         self.recipients = recipients

@@ -19,7 +19,7 @@ final class ReminderSubscription: CableSubscription {
     private var hasBegun = false
     /// The opened stream, while the pause after the confirmation lasts.
     private var opened: ReminderSource.Opened?
-    private var sink: Sink?
+    private var output: Output?
     /// The events that weren't sent yet. They wait until the connection has space. A backlog may be long, so waiting
     /// events don't mean that the peer is slow.
     private var waiting: [Waiting] = []
@@ -88,9 +88,9 @@ final class ReminderSubscription: CableSubscription {
         guard let opened else { return }
         self.opened = nil
         transport.reportsDrain = true
-        let sink = Sink(of: self)
-        self.sink = sink
-        source.begin(opened, sink, on: transport.reactor)
+        let output = Output(of: self)
+        self.output = output
+        source.begin(opened, output, on: transport.reactor)
     }
 
     func perform(_ action: CableAction) throws(CableActionError) {
@@ -98,16 +98,16 @@ final class ReminderSubscription: CableSubscription {
     }
 
     func allSent() {
-        if waiting.isEmpty { sink?.drained?() } else { sendWaiting() }
+        if waiting.isEmpty { output?.drained?() } else { sendWaiting() }
     }
 
     private func send(_ message: Waiting) {
         // Dropping the waiting events loses nothing. Reminders are stored and not acknowledged, and changes are hints.
         guard waiting.count < Self.waitingLimit else {
             waiting = []
-            let sink = sink
-            self.sink = nil
-            sink?.closed?()
+            let output = output
+            self.output = nil
+            output?.closed?()
             return listenAgain()
         }
         waiting.append(message)
@@ -138,9 +138,9 @@ final class ReminderSubscription: CableSubscription {
         hints = nil
         if let opened { source.cancel(opened, on: transport.reactor) }
         opened = nil
-        let sink = sink
-        self.sink = nil
-        sink?.closed?()
+        let output = output
+        self.output = nil
+        output?.closed?()
     }
 
     private func write(_ event: StreamEvent) {
@@ -170,7 +170,7 @@ final class ReminderSubscription: CableSubscription {
     }
 
     /// Passes the events of the stream to the subscription.
-    private final class Sink: EventSink {
+    private final class Output: EventTransport {
         var drained: (() -> Void)?
         var closed: (() -> Void)?
         private weak var subscription: ReminderSubscription?
@@ -182,20 +182,20 @@ final class ReminderSubscription: CableSubscription {
         func write(_ piece: StreamChunk) {}
 
         func write(_ event: StreamEvent, as piece: StreamChunk) {
-            guard let subscription, subscription.sink === self else { return }
+            guard let subscription, subscription.output === self else { return }
             subscription.write(event)
         }
 
         /// Ends the subscription, because the device was erased.
         func revoke() {
-            guard let subscription, subscription.sink === self else { return }
+            guard let subscription, subscription.output === self else { return }
             subscription.transport.revoke()
         }
 
         /// Makes the subscription open a new stream from its position. The client doesn't notice.
         func finish() {
-            guard let subscription, subscription.sink === self else { return }
-            subscription.sink = nil
+            guard let subscription, subscription.output === self else { return }
+            subscription.output = nil
             subscription.comesAgain = true
             subscription.sendWaiting()
         }

@@ -1,8 +1,8 @@
 import Basics
 
-/// Decides in which order this daemon makes claims known to its rooms and streams. This is the order of the claims'
-/// batches. A reader that reconnects names the last reminder that it saw, so it must have seen all earlier reminders. A
-/// value type.
+/// Decides in which order this daemon publishes claims: opens their rooms, and sends their reminders to event streams.
+/// Claims are published in the order of their batch numbers. A reader that reconnects names the last reminder that it
+/// received, so it must have received all earlier reminders. A value type.
 ///
 /// ```
 /// offered ──(next)──────────────────────► released, in order
@@ -18,14 +18,15 @@ struct BatchOrder {
     /// check the position of each reminder, so no reminder is sent twice.
     static let earlyLimit = 1000
 
-    /// A claim to make known.
+    /// A claim to publish.
     struct Release: Equatable {
         package let claim: ClaimedBatch
-        /// The number of a batch up to which all batches were made known before.
+        /// All batches with this number or a lower one were already published.
         package let settled: Int
     }
 
-    /// The number of a batch up to which all batches were made known. `nil` until the database was read.
+    /// All batches with this number or a lower one were published. `nil` until the first query of the database has
+    /// returned.
     private(set) var settled: Int?
     /// The number of the newest announced batch.
     private(set) var announced = 0
@@ -33,8 +34,8 @@ struct BatchOrder {
     private var heldSince: MonotonicTime?
     private var early: Set<Int> = []
 
-    /// The batches to read: after the first number, up to the second. `nil` if none is missing, and until the database
-    /// was read.
+    /// The range of batches to read from the database: those after number `after`, up to number `upTo`. `nil` if no
+    /// batch is missing, and until the first query has returned.
     var gap: (after: Int, upTo: Int)? {
         guard let settled, announced > settled else { return nil }
         // Held or early batches at the end needn't be read.
@@ -82,7 +83,7 @@ struct BatchOrder {
         return released + settle(batch)
     }
 
-    /// Records that rooms and streams know all batches up to this one.
+    /// Records that all batches up to this one were published.
     mutating func settle(_ batch: Int) -> [Release] {
         announce(batch)
         settled = max(settled ?? 0, batch)

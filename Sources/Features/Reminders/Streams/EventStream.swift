@@ -37,7 +37,7 @@ final class EventStream: RoomListener {
         case reserved([Collected])
         /// The device was erased before the stream began.
         case revoked
-        case begun(any EventSink)
+        case begun(any EventTransport)
         case over
     }
 
@@ -95,13 +95,13 @@ final class EventStream: RoomListener {
             send(.rematched(rematch), publication.form { StreamChunk { rematch.encode(into: &$0) } })
         case .comment: send(.comment, publication.form { StreamChunk { ServerSentEvent.comment("", into: &$0) } })
         case .restart:
-            if case .begun(let sink) = state { sink.finish() }
+            if case .begun(let transport) = state { transport.finish() }
             end()
         case .erased:
             switch state {
             case .reserved: state = .revoked
-            case .begun(let sink):
-                sink.revoke()
+            case .begun(let transport):
+                transport.revoke()
                 end()
             case .revoked, .over: break
             }
@@ -110,23 +110,24 @@ final class EventStream: RoomListener {
 
     // MARK: Sending
 
-    /// Starts to write to `sink`: first a comment, then the backlog, then the collected events.
-    func begin(_ sink: any EventSink, backlog: ReminderBacklog) {
+    /// Starts to write to `transport`: first a comment, then the backlog, then the collected events, and then each new
+    /// event.
+    func begin(_ transport: any EventTransport, backlog: ReminderBacklog) {
         if case .revoked = state {
-            sink.revoke()
+            transport.revoke()
             return end()
         }
-        guard case .reserved(let collected) = state else { return sink.finish() }
-        state = .begun(sink)
-        sink.closed = { [weak self] in self?.end() }
-        sink.drained = { [weak self] in self?.drained() }
-        sink.write(.comment, as: StreamChunk { ServerSentEvent.comment("reminders", into: &$0) })
+        guard case .reserved(let collected) = state else { return transport.finish() }
+        state = .begun(transport)
+        transport.closed = { [weak self] in self?.end() }
+        transport.drained = { [weak self] in self?.drained() }
+        transport.write(.comment, as: StreamChunk { ServerSentEvent.comment("reminders", into: &$0) })
         lastInOrder = backlog.seen.last?.id
         // The reader already has these reminders. The daemon that sent them may have died before it acknowledged them.
         shard.taken(
             backlog.seen.filter { $0.state == .pending }.map { Unacknowledged(id: $0.id, lateness: 0, claimed: nil) })
         for reminder in backlog.unseen {
-            write(reminder, StreamChunk { reminder.encode(into: &$0) }, claimed: nil, to: sink)
+            write(reminder, StreamChunk { reminder.encode(into: &$0) }, claimed: nil, to: transport)
             lastInOrder = reminder.id
         }
         seen = SeenReminders(through: backlog.through)
@@ -140,7 +141,7 @@ final class EventStream: RoomListener {
         }
         // The backlog is too long for one response. The reader reconnects for the rest.
         if !backlog.isComplete {
-            sink.finish()
+            transport.finish()
             end()
         }
     }
@@ -149,22 +150,22 @@ final class EventStream: RoomListener {
     ///
     /// - Parameter settled: All reminders up to this batch were sent.
     private func send(_ reminder: Reminder, _ bytes: StreamChunk, claimed: MonotonicTime?, settled: Int) {
-        guard case .begun(let sink) = state else {
+        guard case .begun(let transport) = state else {
             return collect(.reminder(reminder, bytes, claimed: claimed, settled: settled))
         }
         switch seen.take(reminder.seq, settled: settled) {
         case .seen: break
         case .inOrder:
-            write(reminder, bytes, claimed: claimed, to: sink)
+            write(reminder, bytes, claimed: claimed, to: transport)
             lastInOrder = reminder.id
         case .early:
-            write(reminder, bytes, claimed: claimed, to: sink)
+            write(reminder, bytes, claimed: claimed, to: transport)
             // The reader must not resume after this reminder, because an earlier one may follow. An id alone isn't an
             // event (HTML, 9.2.6).
             let last = lastInOrder?.text ?? ""
-            sink.write(.position(lastInOrder), as: StreamChunk { $0.append(contentsOf: "id: \(last)\n\n".utf8) })
+            transport.write(.position(lastInOrder), as: StreamChunk { $0.append(contentsOf: "id: \(last)\n\n".utf8) })
         case .overflow:
-            sink.finish()
+            transport.finish()
             end()
         }
     }
@@ -177,14 +178,14 @@ final class EventStream: RoomListener {
 
     /// Sends an event that isn't a reminder.
     private func send(_ event: StreamEvent, _ bytes: StreamChunk) {
-        guard case .begun(let sink) = state else { return collect(.other(event, bytes)) }
-        sink.write(event, as: bytes)
+        guard case .begun(let transport) = state else { return collect(.other(event, bytes)) }
+        transport.write(event, as: bytes)
     }
 
     private func write(
-        _ reminder: Reminder, _ bytes: StreamChunk, claimed: MonotonicTime?, to sink: any EventSink
+        _ reminder: Reminder, _ bytes: StreamChunk, claimed: MonotonicTime?, to transport: any EventTransport
     ) {
-        sink.write(.reminder(reminder), as: bytes)
+        transport.write(.reminder(reminder), as: bytes)
         unacknowledged.append(Unacknowledged(id: reminder.id, lateness: reminder.lateness, claimed: claimed))
     }
 
@@ -212,7 +213,7 @@ final class EventStream: RoomListener {
     }
 }
 
-/// An event that is written to an ``EventSink``.
+/// An event that is written to an ``EventTransport``.
 package enum StreamEvent {
     /// A comment that shows that the stream is alive.
     case comment
@@ -225,21 +226,22 @@ package enum StreamEvent {
     case position(UUID?)
 }
 
-/// The destination of events: a response's stream, an Action Cable subscription, or a test's recorder.
-package protocol EventSink: AnyObject {
-    /// Called when the kernel has accepted all bytes.
+/// The transport of an event stream: the body of an HTTP response, an Action Cable subscription, or a test's recorder.
+package protocol EventTransport: AnyObject {
+    /// Called when the kernel has accepted all written bytes.
     var drained: (() -> Void)? { get set }
-    /// Called once when the sink ends, but not after ``finish()``.
+    /// Called once when the transport ends, but not after ``finish()``.
     var closed: (() -> Void)? { get set }
     func write(_ piece: StreamChunk)
-    /// Writes an event in the sink's own format instead of `piece`. See ``write(_:)``.
+    /// Writes an event. `piece` is the event as server-sent event. A transport with another format, such as Action
+    /// Cable, encodes `event` itself and ignores `piece`.
     func write(_ event: StreamEvent, as piece: StreamChunk)
     func finish()
-    /// Ends the sink because the device was erased. The reader must not reconnect.
+    /// Ends the transport because the device was erased. Unlike after ``finish()``, the client must not reconnect.
     func revoke()
 }
 
-extension EventSink {
+extension EventTransport {
     package func revoke() { finish() }
 
     package func write(_ event: StreamEvent, as piece: StreamChunk) {
@@ -247,4 +249,4 @@ extension EventSink {
     }
 }
 
-extension ResponseStream: EventSink {}
+extension ResponseStream: EventTransport {}

@@ -94,10 +94,10 @@ final class EventStreamShard {
         return reservation
     }
 
-    /// Begins the stream. It writes to `content` from now on. The head of the response must have been sent.
-    func begin(_ reservation: Reservation, _ content: any EventSink, backlog: ReminderBacklog) {
-        guard let stream = reservations.removeValue(forKey: reservation) else { return content.finish() }
-        stream.begin(content, backlog: backlog)
+    /// Begins the stream. It writes to `transport` from now on. The head of the response must have been sent.
+    func begin(_ reservation: Reservation, _ transport: any EventTransport, backlog: ReminderBacklog) {
+        guard let stream = reservations.removeValue(forKey: reservation) else { return transport.finish() }
+        stream.begin(transport, backlog: backlog)
     }
 
     /// Cancels the reservation. Does nothing if the stream has begun.

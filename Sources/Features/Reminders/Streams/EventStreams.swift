@@ -7,7 +7,7 @@ package import Schedule
 import Server
 package import Sockets
 
-/// All event streams of this daemon. Can be used on any thread.
+/// All event streams of this daemon. Any thread may use them.
 package final class EventStreams: Sendable {
     private let loops: [EventLoop]
     private let rooms: Rooms
@@ -87,9 +87,9 @@ package final class EventStreams: Sendable {
             })
     }
 
-    /// Sends a test to a device's streams.
+    /// Sends a test reminder to a device's streams on this daemon.
     ///
-    /// - Returns: The number of the device's streams here.
+    /// - Returns: The number of the device's streams on this daemon.
     package func test(_ content: ReminderContent, to device: DeviceID) async -> Int {
         guard !isEmpty else { return 0 }
         rooms.publish([(StreamMessage.test(content), keys.device(device))])
@@ -155,7 +155,7 @@ package final class EventStreams: Sendable {
         return reminders
     }
 
-    /// Returns the devices with a stream here.
+    /// Returns the devices with a stream on this daemon.
     package func devices() async -> Set<DeviceID> {
         var devices: Set<DeviceID> = []
         guard !isEmpty else { return devices }
@@ -211,7 +211,7 @@ extension EventStreams: ReminderReceiver {
     }
 }
 
-/// The counters of event streams. Can be used on any thread.
+/// The counters of event streams. Any thread may use them.
 package struct EventStreamMetrics: Sendable {
     /// The time from the due time of a reminder until the kernel accepted it for the first stream.
     package let deliveryLateness = SharedHistogram(bounds: Histogram.latenessBounds)

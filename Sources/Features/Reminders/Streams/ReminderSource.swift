@@ -2,8 +2,8 @@ package import Domain
 package import FoundationEssentials
 package import Sockets
 
-/// Opens streams of a device's reminders. A stream sends stored reminders first, and then new ones. Can be used on any
-/// thread.
+/// Opens streams of a device's reminders. A stream sends stored reminders first, and then new ones. Any thread may use
+/// it.
 package struct ReminderSource: Sendable {
     /// A reserved stream with its backlog.
     package struct Opened: Sendable {
@@ -45,9 +45,9 @@ package struct ReminderSource: Sendable {
         }
     }
 
-    /// Starts to write to `sink`. Must be called on the reactor's thread.
-    package func begin(_ opened: Opened, _ sink: any EventSink, on reactor: Reactor) {
-        streams.shard(on: reactor).begin(opened.reservation, sink, backlog: opened.backlog)
+    /// Starts to write to `transport`. Must be called on the reactor's thread.
+    package func begin(_ opened: Opened, _ transport: any EventTransport, on reactor: Reactor) {
+        streams.shard(on: reactor).begin(opened.reservation, transport, backlog: opened.backlog)
     }
 
     /// Cancels the stream because its reader has disconnected. Must be called on the loop.

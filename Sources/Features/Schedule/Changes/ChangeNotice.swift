@@ -6,8 +6,8 @@ import Wire
 ///
 /// `{"origin":"…","changes":[{"startsAt":1795338000,"devices":["…"],"all":true},…]}`.
 ///
-/// Devices are array elements instead of member names, because `String` treats some ids with different bytes as the
-/// same key.
+/// Devices are array elements instead of field names, because `String` treats some ids with different bytes as the same
+/// key.
 enum ChangeNotice {
     /// The maximum length of a notification. PostgreSQL accepts less than 8,000 bytes. A change longer than half of
     /// this, such as one with sixteen devices of 128 escaped scalars each, is sent without its devices.
@@ -20,7 +20,7 @@ enum ChangeNotice {
             let all: Bool
         }
 
-        /// Only decoded because a notification without this member is invalid. Own notifications are recognised by the
+        /// Only decoded because a notification without this field is invalid. Own notifications are recognised by the
         /// beginning of their text.
         let origin: String
         let changes: [Change]

@@ -23,8 +23,8 @@ package struct GatheredChanges {
     /// The maximum number of waiting slots. Changes of further slots aren't reported. Changes are only hints: a reader
     /// loads the whole day when the user looks at it.
     package static let limit = 10_000
-    /// The maximum number of devices listed with a slot. A change with more devices is reported to all devices that
-    /// show the slot.
+    /// The maximum length of ``GatheredChange/devices``. If the owners of a slot's changed tasks are more, the change
+    /// is reported to all devices that show the slot.
     static let devicesPerSlot = 16
 
     private var changes: [Instant: GatheredChange] = [:]

@@ -25,12 +25,12 @@ package struct Rematch: Message, Hashable {
         return json.bytes
     }
 
-    /// The schema of the members except the type.
+    /// The schema of the fields except the type.
     package static let schema: [JSONSchema.Member] = [
         .member("roomId", .uuid), .member("taskId", .uuid), .optional("partnerTask", .text()),
     ]
 
-    /// Writes the members except the type.
+    /// Writes the fields except the type.
     package func write(to object: inout JSONText) {
         object.member("roomId", roomId.text)
         object.member("taskId", taskId.text)

@@ -23,7 +23,7 @@ package struct SeriesRequest: Hashable, Sendable {
         self.until = until
     }
 
-    /// Throws `invalid_request` that names the member.
+    /// Throws `invalid_request` with the name of the invalid field.
     package static func decode(_ body: [UInt8], zones: TimeZoneNames) throws(RequestError) -> SeriesRequest {
         var request = try RequestFields.decode(SeriesRequest.self, from: body)
         request.timeZone = try zones.known(request.timeZone)
@@ -59,7 +59,7 @@ package struct SeriesRenaming: Hashable, Sendable {
         self.from = from
     }
 
-    /// Throws `invalid_request` that names the member.
+    /// Throws `invalid_request` with the name of the invalid field.
     package static func decode(id: String, _ body: [UInt8]) throws(RequestError) -> SeriesRenaming {
         let body = try RequestFields.decode(Body.self, from: body)
         return SeriesRenaming(
@@ -90,7 +90,8 @@ package struct OwnSeries: Hashable, Sendable {
         self.device = device
     }
 
-    /// Reads the path and the query. The id may have either case. Throws `invalid_request` that names the member.
+    /// Reads the path and the query. The id may have either case. Throws `invalid_request` with the name of the invalid
+    /// field.
     package init(id: String, deviceId: String?) throws(RequestError) {
         guard let id = UUID(text: id) else { throw .invalid("id", "must be the UUID of a series") }
         self.init(id: id, device: try DeviceID(deviceId))

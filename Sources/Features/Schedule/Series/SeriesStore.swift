@@ -41,9 +41,10 @@ package struct SeriesStore: Sendable {
         self.storage = storage
     }
 
-    /// Creates a series and its first tasks. A repetition finds the existing one.
+    /// Creates a series and its first tasks. If the device already has the same series, returns the existing series.
     ///
-    /// - Parameter report: Receives the created tasks before anything else can fail.
+    /// - Parameter report: Receives the created tasks as soon as they are stored. Later steps may throw, but the tasks
+    ///   exist and must be reported.
     package func begin(
         _ request: SeriesRequest, report: (SeriesTasks) async -> Void = { _ in }
     ) async throws -> SeriesBeginning {
@@ -93,7 +94,7 @@ package struct SeriesStore: Sendable {
             await database.query(Statement.list, [.text(device.text)], timeout: nil), of: device)
     }
 
-    /// Returns the changed series. For `report` see ``begin(_:report:)``.
+    /// Renames a series, and returns the changed series. For `report` see ``begin(_:report:)``.
     package func rename(
         _ request: SeriesRenaming, report: (SeriesTasks) async -> Void = { _ in }
     ) async throws -> (Series, SeriesTasks) {
@@ -109,7 +110,8 @@ package struct SeriesStore: Sendable {
         return (try await find(request.series), tasks)
     }
 
-    /// Returns the ended series with its remaining tasks, which have a partner or start too soon.
+    /// Ends a series, and cancels its tasks. Returns the ended series with the tasks that aren't cancelled: those that
+    /// have a partner, or that start so soon that they can't be cancelled any more.
     package func end(_ series: OwnSeries) async throws -> (Series, SeriesTasks) {
         var own = try await find(series)
         let rows = try await rows(Statement.end, [.text(series.device.text), .text(series.id.text)])

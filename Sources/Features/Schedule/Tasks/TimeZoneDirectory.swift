@@ -2,7 +2,7 @@ import Basics
 import Domain
 import Features
 
-/// The time zones that requests may name. Read from the database when the daemon starts. May be used on any thread.
+/// The time zones that requests may name. Read from the database when the daemon starts. Any thread may use them.
 final class TimeZoneDirectory: Sendable {
     private let store: ScheduleStore
     private let database: any DatabaseReadiness

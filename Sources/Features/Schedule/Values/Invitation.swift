@@ -69,7 +69,7 @@ package struct InvitationRequest: Hashable, Sendable {
         self.timeZone = timeZone
     }
 
-    /// Throws `invalid_request` that names the member, or `no_such_invitation`.
+    /// Throws `invalid_request` with the name of the invalid field, or `no_such_invitation`.
     package static func decode(
         token: String, _ body: [UInt8], zones: TimeZoneNames
     ) throws(RequestError) -> InvitationRequest {

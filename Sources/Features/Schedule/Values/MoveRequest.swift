@@ -13,7 +13,7 @@ package struct MoveRequest: Hashable, Sendable {
         self.timeZone = timeZone
     }
 
-    /// Throws `invalid_request` that names the member.
+    /// Throws `invalid_request` with the name of the invalid field.
     package static func decode(
         id: String, _ body: [UInt8], zones: TimeZoneNames
     ) throws(RequestError) -> MoveRequest {

@@ -7,7 +7,7 @@ package struct ScheduleRequest: Hashable, Sendable {
     /// `nil` for the time zone of the device's latest task.
     package let timeZone: String?
 
-    /// Throws `invalid_request` that names the member.
+    /// Throws `invalid_request` with the name of the invalid field.
     package static func decode(_ body: [UInt8], zones: TimeZoneNames) throws(RequestError) -> ScheduleRequest {
         let members = try RequestFields.decode(Body.self, from: body)
         return try ScheduleRequest(
@@ -20,7 +20,8 @@ package struct ScheduleRequest: Hashable, Sendable {
         self.timeZone = timeZone
     }
 
-    /// Reads the parameters of a query, which are `nil` if missing. Throws `invalid_request` that names the member.
+    /// Reads the parameters of a query, which are `nil` if missing. Throws `invalid_request` with the name of the
+    /// invalid field.
     package init(deviceId: String?, date: String?, timeZone: String?, zones: TimeZoneNames) throws(RequestError) {
         device = try DeviceID(deviceId)
         guard let date else { throw .invalid("date", "is missing") }

@@ -15,7 +15,7 @@ package struct SlotRequest: Hashable, Sendable {
 }
 
 extension SlotRequest {
-    /// Throws `invalid_request` that names the member.
+    /// Throws `invalid_request` with the name of the invalid field.
     init(_ members: RequestFields) throws {
         device = try DeviceID(members.text("deviceId"))
         timeZone = try members.optionalText("timeZone") ?? "UTC"
@@ -35,7 +35,7 @@ package enum RequestedSlot: Hashable, Sendable {
 }
 
 extension RequestedSlot {
-    /// Throws `invalid_request` that names the member. `startsAt` overrides `date` and `startTime`.
+    /// Throws `invalid_request` with the name of the invalid field. `startsAt` overrides `date` and `startTime`.
     init(_ members: RequestFields) throws {
         if let text = try members.optionalText("startsAt") {
             guard let instant = Instant(text) else {

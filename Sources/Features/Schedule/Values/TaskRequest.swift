@@ -14,7 +14,7 @@ package struct TaskRequest: Hashable, Sendable {
         self.invites = invites
     }
 
-    /// Throws `invalid_request` that names the member.
+    /// Throws `invalid_request` with the name of the invalid field.
     package static func decode(_ body: [UInt8], zones: TimeZoneNames) throws(RequestError) -> TaskRequest {
         var request = try RequestFields.decode(TaskRequest.self, from: body)
         try request.slot.spellZone(zones)
@@ -41,7 +41,8 @@ package struct OwnTask: Hashable, Sendable {
         self.device = device
     }
 
-    /// Reads the path and the query. The id may have either case. Throws `invalid_request` that names the member.
+    /// Reads the path and the query. The id may have either case. Throws `invalid_request` with the name of the invalid
+    /// field.
     package init(id: String, deviceId: String?) throws(RequestError) {
         guard let id = UUID(text: id) else { throw .invalid("id", "must be the UUID of a task") }
         self.init(id: id, device: try DeviceID(deviceId))
@@ -53,7 +54,8 @@ package enum CancelRequest: Hashable, Sendable {
     case slot(SlotRequest)
     case task(OwnTask)
 
-    /// Reads the device and the slot, and ignores other members. Throws `invalid_request` that names the member.
+    /// Reads the device and the slot, and ignores other fields. Throws `invalid_request` with the name of the invalid
+    /// field.
     package static func decode(_ body: [UInt8], zones: TimeZoneNames) throws(RequestError) -> CancelRequest {
         var request = try RequestFields.decode(Body.self, from: body).slot
         try request.spellZone(zones)

@@ -43,8 +43,9 @@ extension Pool {
         if let request = connections[id]?.cancelRequest() { cancels.send { request.send() } }
     }
 
-    /// Closes a connection, and waits until the server has closed its end too. If the process has no descriptor left
-    /// for this wait, the place is freed after the time limit.
+    /// Closes a connection. The pool keeps the connection's slot until the server has closed its end too, or until a
+    /// time limit. Waiting for the server needs another descriptor. If the process has none left, the pool frees the
+    /// slot at the time limit.
     func hangUp(_ id: ConnectionID) {
         let socket = connections[id]?.linger(queue: executor.queue) { [weak self] in
             self?.assumeIsolated { $0.closed(id) }

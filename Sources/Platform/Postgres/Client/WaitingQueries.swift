@@ -1,4 +1,5 @@
-/// Queries that wait for a connection. Their owners take turns, and the queries of one owner keep their order.
+/// Queries that wait for a connection. Each query has an owner: the network of the client for which it runs, or the
+/// daemon itself. Owners take turns, and the queries of one owner keep their order.
 ///
 /// ```
 /// append ──► line of the owner ──┐
@@ -24,8 +25,8 @@ struct WaitingQueries {
 
     /// The queries of one owner.
     private struct Line {
-        /// The ids of the queries in order. Removed queries may still be in the list. They are skipped, and deleted
-        /// from the list when they are the majority.
+        /// The ids of the queries in order. Ids of removed queries may still be in the list. ``popFirst()`` skips them,
+        /// and ``append(_:_:)`` deletes them when they are more than half of the list.
         var ids: [PoolStateMachine.QueryID] = []
         var first = 0
         /// The number of queries that haven't been removed.
@@ -56,7 +57,8 @@ struct WaitingQueries {
 
     var count: Int { entries.count }
     var isEmpty: Bool { entries.isEmpty }
-    /// The number of owners in `turns`. It includes owners whose queries were removed, until they are swept.
+    /// The number of owners in `turns`. It includes owners whose queries were removed, until ``sweepTurns()`` removes
+    /// the owners.
     var ownerCount: Int { turns.count - firstTurn }
 
     mutating func append(_ entry: Entry) {
@@ -68,8 +70,8 @@ struct WaitingQueries {
         entries[entry.id] = entry
     }
 
-    /// Removes the oldest query of the first owner for which `find` returns a place. Returns the query and the place.
-    /// The owner then has the last turn.
+    /// Removes the oldest query of the first owner for which `find` returns a connection with space. Returns the query
+    /// and the result of `find`. The owner then has the last turn.
     mutating func popFirst<Place>(_ find: (Owner) -> Place?) -> (entry: Entry, place: Place)? {
         var passed = 0
         while firstTurn + passed < turns.count {
@@ -97,7 +99,7 @@ struct WaitingQueries {
     }
 
     /// Removes the latest query of the owner with the most queries, if `owner` has at least two queries less. One owner
-    /// therefore can't take all the room.
+    /// therefore can't fill the queue.
     mutating func removeExcess(for owner: Owner) -> PoolStateMachine.QueryID? {
         guard let longest = lines.max(by: { $0.value.count < $1.value.count }),
             longest.value.count > (lines[owner]?.count ?? 0) + 1,
@@ -144,7 +146,8 @@ struct WaitingQueries {
         firstTurn = 0
     }
 
-    /// Removes the owners without queries when they are the majority.
+    /// Removes owners without waiting queries from `turns` and `lines`. Does nothing while `turns` is short compared
+    /// with the number of queries, because the removal visits all owners.
     private mutating func sweepTurns() {
         guard turns.count - firstTurn > 2 * entries.count + 64 else { return }
         turns = turns[firstTurn...].filter { (lines[$0]?.count ?? 0) > 0 }

@@ -135,8 +135,8 @@ package actor ClusterBackup {
             input: file)
     }
 
-    /// An SQL query that returns whether the database has objects in `public`, or schemas other than those of every
-    /// database.
+    /// An SQL query that returns whether the database has objects in `public`, or a schema that a new database doesn't
+    /// have.
     private static let holdsAnything = """
         SELECT EXISTS (
             SELECT FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname NOT IN ('information_schema', 'public')

@@ -64,7 +64,8 @@ package struct PostgresFunctions: Sendable {
     /// The revision of the functions. It increases with each release that changes them. Older functions never replace
     /// newer ones.
     package let revision: Int
-    /// The oldest revision whose programs can use these functions.
+    /// The revision of the oldest programs that can use these functions. A program with an earlier revision refuses to
+    /// use a database with these functions.
     package let oldestUsable: Int
     /// The scripts in the order of their execution: a view comes after the functions that it calls.
     package let scripts: [Script]

@@ -2,8 +2,9 @@ import CLibpq
 
 /// The owner of a `PGconn`. The connection is closed when the last reference is released.
 ///
-/// `@unchecked Sendable` is safe because the handle has one user at a time. The attempt that opened the connection
-/// keeps no reference. After it, only the receiving actor uses `pointer`.
+/// `@unchecked Sendable` is safe because only one actor or queue uses `pointer` at a time. ``PostgresSession`` opens
+/// the connection, and keeps no reference after ``PostgresSession/release()``. From then on, only the actor that
+/// received the handle uses `pointer`.
 final class ConnectionHandle: @unchecked Sendable {
     let pointer: OpaquePointer
 

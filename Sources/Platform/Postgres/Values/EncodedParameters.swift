@@ -9,7 +9,8 @@ struct EncodedParameters: Sendable {
     private var bytes: [UInt8] = []
     /// The offset of each value in `bytes`, or `nil` for NULL.
     private var offsets: [Int?] = []
-    /// The indices and lengths of binary values. A text value ends with a zero byte.
+    /// The indices and lengths of binary values. libpq needs a length only for these, because a text value ends with a
+    /// zero byte.
     private var binary: [(index: Int, length: Int32)] = []
 
     /// Encodes parameters. Throws `.invalidParameter` if a text contains U+0000, or if there are too many parameters.

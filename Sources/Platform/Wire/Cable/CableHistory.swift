@@ -26,7 +26,7 @@ package struct CableHistory: Sendable, Hashable {
         self.positions = positions
     }
 
-    /// - Parameter json: The text of an object. The result is `nil` if it isn't one, or if a member is invalid.
+    /// - Parameter json: The text of an object. The result is `nil` if it isn't one, or if a field is invalid.
     package init?(_ json: [UInt8]) {
         guard let object = JSONObject(json) else { return nil }
         switch object["since"] {

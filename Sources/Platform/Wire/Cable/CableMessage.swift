@@ -1,4 +1,5 @@
-/// A message of an Action Cable server: an object without white space. Its members have the order that clients expect.
+/// A message of an Action Cable server: an object without white space. Its JSON members have the order that clients
+/// expect.
 package enum CableMessage: Sendable, Equatable {
     case welcome
     /// A ping with the time in seconds since 1970.

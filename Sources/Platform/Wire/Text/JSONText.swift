@@ -1,4 +1,4 @@
-/// Writes JSON (RFC 8259). Members have the given order, and absent members are left out.
+/// Writes JSON (RFC 8259). The members of an object have the given order, and absent members are left out.
 package struct JSONText {
     package private(set) var bytes: [UInt8] = []
     private var needsComma = false

@@ -47,7 +47,8 @@ extension Sample {
         return json.bytes
     }
 
-    /// Parses a sample. A different build may have more or fewer series.
+    /// Parses a sample of another daemon, which may run a different build. Values that this build doesn't know are
+    /// ignored. Values that the other build doesn't know are missing in the sample.
     init?(json: String) {
         guard let members = try? JSONDecoder().decode([String: Double].self, from: Data(json.utf8)) else { return nil }
         for series in SampleSeries.all { self[series] = members[series.name] }

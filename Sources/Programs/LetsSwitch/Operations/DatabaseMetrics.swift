@@ -1,6 +1,6 @@
 import Observability
 
-/// The number of statements by outcome, and their durations. Can be used from any thread.
+/// The number of statements by outcome, and their durations. Any thread may use them.
 struct DatabaseMetrics: Sendable {
     /// The outcome of a statement.
     enum QueryOutcome: String, Sendable, CaseIterable {

@@ -60,7 +60,8 @@ struct DatabaseObserver: PostgresObserver {
 /// Records when the database was last reachable but refused a statement because it is read-only, full, or has file
 /// errors.
 ///
-/// Only some writes notice a full disk. The database isn't ready while any of these writes fails. Any thread.
+/// Only some writes notice a full disk. The database isn't ready while any of these writes fails. Any thread may use
+/// it.
 final class DatabaseRefusals: Sendable {
     /// How long a refusal counts. If requests keep failing, the next refusal comes within this time.
     static let lifetime = Duration.seconds(2)

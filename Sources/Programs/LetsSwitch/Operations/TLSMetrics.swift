@@ -3,7 +3,7 @@ import Server
 package import Sockets
 import Synchronization
 
-/// The metrics of the certificate in use. Any thread.
+/// The metrics of the certificate in use. Any thread may use them.
 package final class TLSMetrics: Sendable {
     /// The outcome of a request to read the certificate again.
     package enum ReloadOutcome: String, Sendable, CaseIterable {

@@ -16,8 +16,8 @@ struct ReminderAudience: ~Copyable {
     }
 
     private static let bufferSize = 65_536
-    /// The time in seconds before the due instant at which the operator connects. It is short, because the server soon
-    /// closes a connection that sends nothing.
+    /// The operator connects this many seconds before the due instant. The time is short, because the server closes a
+    /// new connection that sends no request.
     private static let operatorLead = 1.0
     /// The time between two requests for the metrics, in seconds.
     private static let interval = 0.02

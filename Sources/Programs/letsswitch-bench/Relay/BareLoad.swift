@@ -83,7 +83,9 @@ struct BareLoad: ~Copyable {
         return sample
     }
 
-    /// Sends ales until `end`, and then until an ale has arrived, like the method of ``FleetLoad``.
+    /// Sends ales until `end`. If no ale has arrived by then, continues until the first one arrives, but for at most
+    /// ``patience``. ``FleetLoad`` does the same, because a phase without CPU time would otherwise count as zero
+    /// throughput.
     private mutating func load(
         _ pace: FleetLoad.Pace, _ number: inout Int, from start: MonotonicTime, until end: MonotonicTime
     ) throws(BenchFailure) {

@@ -32,8 +32,8 @@ final class Laboratory {
         guard let first = processors.single(0) else { throw BenchFailure("no processor") }
         serverProcessor = first
         generatorProcessor = processors.single(1) ?? first
-        // Starts from the limit of this process. The servers have the same limit and need some descriptors for
-        // themselves.
+        // The servers have the same descriptor limit as this process. 128 descriptors of the limit remain for their own
+        // files and for their connections to the database.
         descriptors = FileDescriptorLimit.raise() - 128
         directory = try Self.makeDirectory()
         let cluster = PrivateCluster(

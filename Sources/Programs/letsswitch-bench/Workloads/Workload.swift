@@ -13,8 +13,8 @@ struct Workload {
         case requests(path: String, connections: Int)
     }
 
-    /// The limits of a row. The cost or the ratio must meet its limit, because figures vary with the machine and ratios
-    /// don't.
+    /// The limits of a workload's result. The result passes if it meets at least one of them. The cost and the latency
+    /// depend on the machine. The ratio to the relay's cost hardly does.
     struct Bound {
         /// The CPU time in microseconds per unit; `nil` if only the ratio counts.
         var cost: Double?
@@ -31,8 +31,8 @@ struct Workload {
     let kind: Kind
     var bound = Bound()
 
-    /// The table's rows, in the table's order. They use a thousand connections unless the room's size needs a different
-    /// number.
+    /// All workloads, in the order of the printed table. They use a thousand connections unless the room's size needs a
+    /// different number.
     static let all: [Workload] = [
         fanOut(2, .oneMember(ales: 1), cost: 5.2),
         fanOut(10, .oneMember(ales: 1), cost: 3.0),

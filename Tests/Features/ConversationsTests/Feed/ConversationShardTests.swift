@@ -15,8 +15,8 @@ import Testing
 
 /// Subscribers of conversations, without sockets, on a database.
 @Suite struct ConversationShardTests {
-    /// The messages' offsets and the causes of ends that the sink received.
-    private final class Sink: ExclusiveConversationSink {
+    /// The messages' offsets and the causes of ends that the transport received.
+    private final class Transport: ExclusiveConversationTransport {
         let received = EventRecorder<String>()
         weak var subscriber: ConversationSubscriber?
 
@@ -28,8 +28,8 @@ import Testing
         func admits(messages count: Int) -> Bool { true }
         var requester: Requester? { nil }
         var wantsPresence: Bool { false }
-        /// The sink stays registered after its end, unlike a real connection.
-        func end(_ cause: ConversationSinkEnd) { received.append("\(cause)") }
+        /// The transport stays registered after its end, unlike a real connection.
+        func end(_ cause: ConversationTransportEnd) { received.append("\(cause)") }
     }
 
     /// Two observers of a conversation's presence that aren't users. The first observes from the beginning, the other
@@ -86,11 +86,11 @@ import Testing
         func enter(_ identity: Identity) async throws -> (recorder: EventRecorder<String>, isInside: Bool) {
             let member = try ConversationMember(identity)
             return await loop.run { [conversations, loop] reactor in
-                let sink = Sink()
+                let transport = Transport()
                 let subscriber = conversations.shard(on: reactor, loop: loop)
-                    .enter(member, user: "user2", after: [:], sink)
-                sink.subscriber = subscriber
-                return (sink.received, subscriber != nil)
+                    .enter(member, user: "user2", after: [:], transport)
+                transport.subscriber = subscriber
+                return (transport.received, subscriber != nil)
             }
         }
     }

@@ -16,7 +16,7 @@ import Testing
 
 /// A session without sockets, on a database.
 @Suite struct QuestionFollowingTests {
-    private final class Sink: QuestionSink {
+    private final class Transport: QuestionTransport {
         let received: EventRecorder<String>
         /// The session's member keeps the subscriber alive.
         weak var subscriber: QuestionSubscriber?
@@ -63,8 +63,8 @@ import Testing
 
         func enter(_ member: QuestionMember, _ received: EventRecorder<String>) async {
             await loop.run { [questions, loop] reactor in
-                let sink = Sink(received)
-                sink.subscriber = questions.shard(on: reactor, loop: loop).enter(member, sink)
+                let transport = Transport(received)
+                transport.subscriber = questions.shard(on: reactor, loop: loop).enter(member, transport)
             }
         }
 

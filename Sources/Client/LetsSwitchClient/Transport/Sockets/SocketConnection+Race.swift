@@ -12,11 +12,12 @@
             case ended(attempt: Int, Result<SocketConnection, ClientError>)
         }
 
-        /// Tries to connect to the addresses at the same time, without TLS (RFC 8305 §5). The next attempt begins after
-        /// a delay, or as soon as an attempt fails. The first connection that opens is returned. The other attempts are
-        /// ended.
+        /// Connects to the first address that accepts, without TLS (RFC 8305 §5). It starts with the first address. If
+        /// that attempt hasn't succeeded after `delay`, or has failed, it also tries the next address, while the
+        /// earlier attempts continue. When a connection opens, the other attempts end.
         ///
-        /// - Returns: The connection, and the addresses that haven't failed yet.
+        /// - Returns: The connection, and the other addresses: those that weren't tried, and those whose attempts were
+        ///   still in progress.
         static func race(
             _ addresses: [SocketAddress], on loop: EventLoop, by end: MonotonicTime, delay: Duration
         ) async throws(ClientError) -> (winner: SocketConnection, others: [SocketAddress]) {

@@ -1,13 +1,13 @@
 package import Basics
 
 /// The transport of a subscriber: a WebSocket, an event stream, or a channel of another protocol.
-package protocol ConversationSink: AnyObject {
+package protocol ConversationTransport: AnyObject {
     func send(_ event: ConversationEvent)
     func send(_ batch: SubscriberMessages)
     /// Requests a call of ``ConversationSubscriber/drained()`` when the peer has received everything that was sent.
     func reportDrain()
-    /// Requests a call of ``ConversationSubscriber/hasTurn()`` when a page may be read. The sink gives one turn at a
-    /// time.
+    /// Requests a call of ``ConversationSubscriber/hasTurn()`` when a page may be read. The transport gives one turn at
+    /// a time.
     func awaitTurn()
     /// Ends the turn: the page was sent, or there was none.
     func endTurn()
@@ -22,25 +22,25 @@ package protocol ConversationSink: AnyObject {
     /// Whether the peer receives presence even if no other user is present.
     var wantsPresenceAlone: Bool { get }
     /// Ends the transport, because the subscriber broke a limit or must leave.
-    func end(_ cause: ConversationSinkEnd)
+    func end(_ cause: ConversationTransportEnd)
 }
 
-extension ConversationSink {
+extension ConversationTransport {
     package func caughtUp() {}
     package var wantsPresenceAlone: Bool { false }
 }
 
 /// A transport with one subscriber, which gets a turn without waiting.
-package protocol ExclusiveConversationSink: ConversationSink {
+package protocol ExclusiveConversationTransport: ConversationTransport {
     var subscriber: ConversationSubscriber? { get }
 }
 
-extension ExclusiveConversationSink {
+extension ExclusiveConversationTransport {
     package func awaitTurn() { subscriber?.hasTurn() }
     package func endTurn() {}
 }
 
-package enum ConversationSinkEnd {
+package enum ConversationTransportEnd {
     /// Too many messages are waiting.
     case tooFast
     /// The subscriber's device was erased.

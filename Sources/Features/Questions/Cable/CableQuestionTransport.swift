@@ -6,7 +6,7 @@ import Rooms
 import Wire
 
 /// Sends the events of a question session to a subscription.
-final class CableQuestionSink: QuestionSink {
+final class CableQuestionTransport: QuestionTransport {
     private unowned let transport: SubscriptionTransport
     let wantsPresence: Bool
     /// The contents that weren't sent yet: pages of the list, and changes. They wait because other subscriptions of the

@@ -1,8 +1,9 @@
 import Rooms
 import Sockets
 
-/// A subscriber's connection to its user's room on one loop. It counts as one of the user's subscribers.
-struct ConversationPlace {
+/// A subscriber's membership in the room through which its user receives messages. The room's part on the subscriber's
+/// loop has the connection. While the membership lasts, ``ConnectedUsers`` counts it as one subscriber of the user.
+struct ConversationMembership {
     private let user: String
     private let connection: Connection
 

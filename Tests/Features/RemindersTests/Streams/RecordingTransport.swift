@@ -9,7 +9,7 @@ import Testing
 @testable import Sockets
 
 /// Records what a stream sends.
-final class RecordingSink: EventSink {
+final class RecordingTransport: EventTransport {
     var drained: (() -> Void)?
     var closed: (() -> Void)?
     private let events: EventRecorder<String>
@@ -64,7 +64,7 @@ struct RecordedStreams {
         let events = EventRecorder<String>()
         await loops.loops[0].run { reactor in
             let streams = streams.shard(on: reactor)
-            streams.begin(streams.reserve(device, window: window), RecordingSink(events), backlog: backlog)
+            streams.begin(streams.reserve(device, window: window), RecordingTransport(events), backlog: backlog)
         }
         try await events.next("the first comment") { $0 == ": reminders\n\n" }
         return events

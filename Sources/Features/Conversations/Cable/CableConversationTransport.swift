@@ -4,7 +4,7 @@ import Domain
 import Wire
 
 /// Sends the events of one conversation, or of all conversations of a device, to a subscription.
-final class CableConversationSink: ConversationSink {
+final class CableConversationTransport: ConversationTransport {
     private unowned let transport: SubscriptionTransport
     private let isOfOne: Bool
     /// Whether the client asked for presence as ordinary messages.
@@ -84,7 +84,7 @@ final class CableConversationSink: ConversationSink {
     func endTurn() { transport.endTurn() }
     func caughtUp() { transport.confirmHistory() }
 
-    func end(_ cause: ConversationSinkEnd) {
+    func end(_ cause: ConversationTransportEnd) {
         // The whole connection has the same ticket. The connection ends itself and sends the reason.
         if case .expired = cause { return }
         transport.revoke()

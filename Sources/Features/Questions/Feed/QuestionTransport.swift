@@ -4,7 +4,7 @@ package import Server
 package import Wire
 
 /// The transport of a subscriber: its own WebSocket, or a channel of another protocol.
-package protocol QuestionSink: AnyObject {
+package protocol QuestionTransport: AnyObject {
     /// The WebSocket, if it is the subscriber's own.
     var webSocket: WebSocket? { get }
     /// The connection, for transports that can enter several sessions. `nil` for a WebSocket of one session.
@@ -36,7 +36,7 @@ package protocol QuestionSink: AnyObject {
 }
 
 /// The defaults for a transport that can enter several sessions.
-extension QuestionSink {
+extension QuestionTransport {
     package var webSocket: WebSocket? { nil }
     package var sender: Sender? { nil }
     package var network: IPAddress? { nil }

@@ -6,8 +6,8 @@ import Settings
 import TestSupport
 import Testing
 
-/// The places in a question session, and who may take them.
-@Suite struct SessionPlaceTests {
+/// The capacity of a question session, and the share of each network.
+@Suite struct SessionCapacityTests {
     private func from(_ address: String) -> TestHeaders { ["X-Forwarded-For": address] }
 
     private func join(_ session: TestSession, from address: String) async throws -> QuestionPeer {
