@@ -1,7 +1,7 @@
--- Who is in a match's room.
+-- The members of a match's room.
 
--- Whether somebody in the room didn't name a task, as the published app doesn't. Such a member can't be moved to
--- another room.
+-- Whether a member of the room named no task. Clients of the published app don't name one. Such a member can't be moved
+-- to another room.
 CREATE FUNCTION core.has_unnamed_members(p_room uuid) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT EXISTS (

@@ -1,14 +1,14 @@
 -- Blocks between devices. Matching, the day and conversations check them; the feature Conversations sets them.
 
--- Whether one of two has blocked the other.
+-- Whether one of two devices has blocked the other.
 CREATE FUNCTION core.is_blocked(p_device text, p_other text) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT EXISTS (SELECT FROM core.block WHERE device_id = p_device AND blocked_id = p_other)
         OR EXISTS (SELECT FROM core.block WHERE device_id = p_other AND blocked_id = p_device)
 $$;
 
--- Deletes an erased device's blocks, and others' blocks of it; p_limit at a time. Returns how many; more may be left
--- until that is less.
+-- Deletes at most p_limit blocks that an erased device has set, or that other devices have set against it. Returns the
+-- number of deleted blocks. If it is p_limit, more may be left.
 CREATE FUNCTION core.delete_blocks(p_device text, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE

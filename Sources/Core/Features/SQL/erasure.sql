@@ -1,7 +1,8 @@
--- Erasing a device. Each feature hides what it has of the device (core.begin_erasing), and deletes its rows in steps
--- (core.erase_rows).
+-- The erasure of a device. Each feature makes its data of the device invisible (core.begin_erasing), and deletes its
+-- rows in steps (core.erase_rows).
 
--- The latest of a device's tasks that are being erased, by schedule.task.registered; 0 if none are.
+-- Returns the number (schedule.task.registered) of the latest of a device's tasks that are being erased; 0 if the
+-- device isn't being erased. A task with a higher number was registered after the request.
 CREATE FUNCTION core.erased_up_to(p_device text) RETURNS bigint
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
@@ -9,10 +10,12 @@ BEGIN
 END
 $$;
 
--- Erases a device: everything that it has registered is invisible when this is committed. At most 500 rows of a kind are
--- deleted at once, the rest in steps of `erase_more`, so that nothing waits for it. Returns whether there may be more.
--- Connections of the device are ended by letsswitch_erased, on every daemon. A request that began before stores nothing,
--- because `erased` keeps the device for some minutes.
+-- Erases a device. All data that the device has registered is invisible once this transaction is committed. At most 500
+-- rows of each kind are deleted here, and the rest in steps of `erase_more`, so that other transactions don't wait
+-- long. Returns whether rows may be left.
+--
+-- The notification letsswitch_erased makes every daemon close the device's connections. A request that began before the
+-- erasure stores nothing, because `erased` keeps the device's tag for some minutes.
 CREATE FUNCTION core.erase_device(p_device text) RETURNS boolean
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -44,10 +47,10 @@ BEGIN
         IF core.is_transient_error(SQLSTATE) THEN
             RAISE;
         END IF;
-        -- A row that can't be deleted stays invisible, and `erase_more` tries again.
+        -- A row that can't be deleted stays invisible, and `erase_more` tries to delete it again.
         RAISE WARNING 'a device can''t be erased: % (%)', SQLERRM, SQLSTATE;
     END;
-    -- Deliveries are locked before addresses.
+    -- Addresses come last in the order of locks, after deliveries.
     v_addresses := ARRAY(SELECT own.id FROM core.address AS own WHERE own.device_id = p_device);
     PERFORM core.lock_address_rows(v_addresses);
     DELETE FROM core.address WHERE address.id = ANY (v_addresses) AND address.device_id = p_device;
@@ -58,7 +61,7 @@ BEGIN
 END
 $$;
 
--- Deletes records of erasures that are older than any request that could have been in progress.
+-- Deletes at most p_limit records of erasures that are older than any request that could still be in progress.
 CREATE FUNCTION core.delete_old_erasures(p_limit integer) RETURNS void
 LANGUAGE sql AS $$
     DELETE FROM core.erased WHERE erased.person = ANY (ARRAY(
@@ -68,9 +71,9 @@ LANGUAGE sql AS $$
     ))
 $$;
 
--- Deletes p_limit rows of each kind of one device that is being erased and whose erasure isn't locked. Returns whether
--- there was one: more may be left until this is false. If a deletion fails, that device is retried after a minute, and the
--- others continue.
+-- Deletes at most p_limit rows of each kind of one device that is being erased. A device whose `erasure` row is locked
+-- is skipped. Returns whether it found a device. If it did, more rows may be left. If the deletion fails, this device
+-- is retried after a minute, and other devices continue.
 CREATE FUNCTION core.erase_more(p_limit integer) RETURNS boolean
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -100,7 +103,8 @@ BEGIN
 END
 $$;
 
--- One step. The device's `erasure` row, which is locked, is deleted with the last of its rows.
+-- Deletes at most p_limit rows of each kind of a device that is being erased. Deletes the device's `erasure` row if
+-- nothing is left. The caller has locked that row.
 CREATE FUNCTION core.erase_some(p_device text, p_limit integer) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE

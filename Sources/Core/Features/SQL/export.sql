@@ -1,4 +1,4 @@
--- The export of a device: its addresses, blocks, and waiting events.
+-- Returns the data of a device that features share: its addresses, blocks, waiting events, and records of its erasure.
 CREATE FUNCTION core.export_device(p_device text) RETURNS TABLE (kind text, stored jsonb)
 LANGUAGE sql STABLE AS $$
     SELECT 'device', jsonb_build_object('deviceId', p_device, 'exportedAt', core.clock())

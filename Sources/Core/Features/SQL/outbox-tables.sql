@@ -1,5 +1,5 @@
--- The tables of the outbox: addresses, providers, events and deliveries. Features write to them in their transactions, and
--- the feature Notifications sends. They are part of the first migration.
+-- The tables of the outbox: addresses, providers, events and deliveries. They are part of the first migration. Features
+-- write to them in their transactions, and the feature Notifications sends.
 
 -- Where a device receives reminders: a push token, a browser's subscription, or a topic.
 CREATE TABLE core.address (
@@ -11,7 +11,7 @@ CREATE TABLE core.address (
     -- Further data for the provider: a JSON object.
     details text NOT NULL,
     registered_at timestamptz NOT NULL,
-    -- When the address was registered or its device last registered a task, to about a day.
+    -- When the address was registered, or when its device last used the schedule, to about a day.
     used_at timestamptz NOT NULL,
     CONSTRAINT address_once UNIQUE (channel, address)
 );
@@ -21,32 +21,33 @@ CREATE INDEX address_device ON core.address (device_id, channel, registered_at);
 -- The providers of reminders and events that a daemon has served within a day.
 CREATE TABLE core.provider (
     name text PRIMARY KEY CHECK (name IN ('apns', 'webpush', 'ntfy', 'webhook')),
-    -- Whether it receives every event, at an address from the settings. The other providers send reminders to people's
-    -- addresses.
+    -- Whether the provider receives every event, at an address from the settings. The other providers send reminders to
+    -- the addresses of devices.
     subscribes boolean NOT NULL GENERATED ALWAYS AS (name = 'webhook') STORED,
-    -- The number of starts of daemons that serve it.
+    -- How often daemons have started with this provider.
     starts bigint NOT NULL DEFAULT 1,
-    -- When a daemon last wrote that it serves the provider, to ten minutes.
+    -- When a daemon last recorded that it serves the provider. It is written at most every ten minutes.
     seen_at timestamptz NOT NULL,
-    -- When the provider's server refused a daemon for good. Nothing is written for the provider until another daemon starts
-    -- with it. NULL: in use.
+    -- When the provider's server permanently refused a daemon. No deliveries are written for the provider until a
+    -- daemon starts with it again. NULL: the provider is in use.
     disabled_at timestamptz
 );
 
--- Events that a subscriber still has to receive. An event is written in the transaction that makes it true.
+-- The numbers of events.
 CREATE SEQUENCE core.event_number;
 
+-- Events that a subscriber still has to receive. An event is written in the transaction that makes it true.
 CREATE TABLE core.event (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    -- Increases in the order of the events: it is taken while the lock that orders them is held. NULL: the event is
-    -- written, but hasn't happened yet.
+    -- The event's place in the order of events. It is taken while the transaction holds the lock that orders the
+    -- events. NULL: the event is written, but hasn't happened yet.
     number bigint DEFAULT nextval('core.event_number'),
     -- The name of the event, such as task.registered or room.closed.
     type text NOT NULL,
     happened_at timestamptz NOT NULL,
-    -- The tag of the device. NULL if it is read from the tasks when the event is sent.
+    -- The tag of the device. NULL: no device, or the tag is computed from the tasks when the event is sent.
     person text,
-    -- The task, or the match's two tasks.
+    -- The task, or the two tasks of the match.
     task_ids uuid[],
     reminder_id uuid,
     room_id uuid,
@@ -60,52 +61,55 @@ CREATE TABLE core.event (
     time_zone text
 );
 
--- Events with data to remove when a device is erased.
+-- Finds the events whose data is removed when a device is erased.
 CREATE INDEX event_person ON core.event (person, id) WHERE title IS NOT NULL;
 
--- The event of a room's end, which moves if the room ends early.
+-- Finds the event of a room's end, which is rescheduled if the room ends early.
 CREATE INDEX event_room ON core.event (room_id) WHERE type = 'room.closed' AND number IS NULL;
 
--- What delivery workers have to send: one row per reminder and address, one per event and subscriber, and one per
--- notification and address. Written in the transaction of its cause.
+-- The messages that the delivery workers have to send: one row per reminder and address, per event and subscriber, and
+-- per notification and address. A row is written in the transaction that causes it.
 --
 --    waiting ──(lease)──▶ leased by a daemon ──▶ deleted      accepted, refused, address deleted, too late
 --        ▲                        │
---        └──(next_try_at)─────────┘      retried, or the daemon died and the lease expired
+--        └──(next_try_at)─────────┘      to be retried, or the daemon died and the lease expired
 CREATE TABLE core.delivery (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     channel text NOT NULL,
-    -- Whether it is a reminder. Reminders are sent before everything else that is due, because they are useful for a
-    -- minute only.
+    -- Whether the row is a reminder. Reminders are sent before all other deliveries that are due, because they are
+    -- useful for a minute only.
     urgent boolean NOT NULL,
-    -- Receivers recognise a repetition by it. A reminder's deliveries have the reminder's id, whatever the address.
+    -- Receivers recognise a repeated message by this id. All deliveries of a reminder have the reminder's id, for each
+    -- address.
     message_id uuid NOT NULL,
-    -- The task of a reminder, or of a notification that the partner has changed. The text is read from it when it is sent.
+    -- The task of a reminder, or of a notification that the partner has changed. The text is read from the task when it
+    -- is sent.
     task_id uuid,
-    -- NULL: the channel has one address, which is a setting.
+    -- NULL: the channel has a single address, which is a setting.
     address_id bigint,
-    -- NULL: not an event.
+    -- NULL: the delivery isn't an event.
     event_id bigint,
-    -- For a notification of messages: the conversation, the receiver, and the first message. The text is read when it is
-    -- sent.
+    -- For a notification of new messages: the conversation, the receiving user, and the number of the first message.
+    -- The text is read from the messages when it is sent.
     conversation_id uuid,
     user_id bigint,
     from_number bigint,
-    -- The last message of the notification that is being sent. NULL: it wasn't sent yet, or isn't of a conversation.
+    -- The number of the last message in the notification that is being sent. NULL: the notification hasn't been sent
+    -- yet, or the delivery isn't about a conversation.
     until_number bigint,
     created_at timestamptz NOT NULL,
-    -- While the delivery is leased: when the lease ends.
+    -- When the delivery is next tried. While it is leased: when the lease ends.
     next_try_at timestamptz NOT NULL,
-    -- The delivery isn't sent from this time on.
+    -- When the delivery becomes useless. It isn't sent from this time on.
     deadline timestamptz NOT NULL,
-    -- The number of leases, without those that failed for a reason unrelated to the delivery. The worker that holds the
-    -- lease knows the number.
+    -- The number of leases, without those that failed for a reason unrelated to the delivery. The worker that leases
+    -- the delivery remembers this number. It doesn't renew or postpone a delivery that was leased again since then.
     attempts integer NOT NULL DEFAULT 0
 );
 CREATE INDEX delivery_due ON core.delivery (channel, urgent, next_try_at);
 CREATE INDEX delivery_event ON core.delivery (event_id) WHERE event_id IS NOT NULL;
 
--- For each conversation and each of a user's providers at most one notification waits. It covers all messages that are
+-- For each conversation, user, channel and address at most one notification waits. It covers all messages that are
 -- unread when it is sent.
 CREATE UNIQUE INDEX delivery_conversation ON core.delivery (conversation_id, user_id, channel, coalesce(address_id, 0))
     WHERE conversation_id IS NOT NULL;

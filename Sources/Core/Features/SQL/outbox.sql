@@ -1,13 +1,14 @@
--- Writing to the outbox: events for subscribers such as the webhook, and deliveries to people's addresses. Both are written
--- in the transaction that causes them, if the table of providers has a receiver. An event is deleted when all have received
--- it, or when its time is over.
+-- Writing to the outbox: events for subscribers such as the webhook, and deliveries to the addresses of devices. Both
+-- are written in the transaction that causes them, if a provider in the table of providers can receive them. An event
+-- is deleted when all subscribers have received it, or when core.event_lifetime is over.
 
--- How long an event is to be sent: a day, and a little more for the last attempt, which is at its end.
+-- Returns how long the outbox tries to send an event: a day, and ten minutes more so that an attempt at the day's end
+-- still fits.
 CREATE FUNCTION core.event_lifetime() RETURNS interval
 LANGUAGE sql IMMUTABLE AS $$ SELECT interval '24 hours 10 minutes' $$;
 
--- Writes an event for subscribers; p_device is the device that it is about. The subject is locked, so events about it
--- are numbered in the order in which they happened.
+-- Writes an event for subscribers. p_device is the device that the event is about. The caller has locked the subject of
+-- the event, so the events of one subject are numbered in the order in which they happened.
 CREATE FUNCTION core.write_event(
     p_type text, p_device text DEFAULT NULL, p_tasks uuid[] DEFAULT NULL, p_room uuid DEFAULT NULL,
     p_starts_at timestamptz DEFAULT NULL, p_title text DEFAULT NULL, p_start_time text DEFAULT NULL,
@@ -33,8 +34,9 @@ BEGIN
 END
 $$;
 
--- Removes an erased person's data from waiting events, up to the event p_up_to and p_limit at a time. The person's tag
--- stays, so that subscribers know what to delete. Returns the number of rows; more may be left until that is 0.
+-- Removes the data of an erased device from waiting events: at most p_limit events, up to the event p_up_to. p_person
+-- is the device's tag. The tag stays in the events, so that subscribers know whose data to delete. Returns the number
+-- of changed events. If it is p_limit, more may be left.
 CREATE FUNCTION core.empty_events(p_person text, p_up_to bigint, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -52,7 +54,7 @@ BEGIN
 END
 $$;
 
--- Deletes events without remaining deliveries.
+-- Deletes those of the given events that have no delivery left.
 CREATE FUNCTION core.delete_events(p_ids bigint[]) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -63,8 +65,8 @@ BEGIN
 END
 $$;
 
--- The providers in use that send reminders to people's addresses. A provider that no daemon serves stays in use until
--- it is purged.
+-- Returns the providers in use that send to the addresses of devices. A provider that no daemon serves stays in use
+-- until core.delete_old_providers deletes it.
 CREATE FUNCTION core.addressed_providers() RETURNS text[]
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
@@ -74,7 +76,7 @@ BEGIN
 END
 $$;
 
--- Whether any subscriber receives events.
+-- Whether a provider in use receives events.
 CREATE FUNCTION core.has_subscribers() RETURNS boolean
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
@@ -83,7 +85,8 @@ BEGIN
 END
 $$;
 
--- Locks these addresses until the end of the transaction. Every transaction that locks several uses this.
+-- Locks these addresses in order of id until the end of the transaction. Every transaction that locks several addresses
+-- uses this function.
 CREATE FUNCTION core.lock_address_rows(p_ids bigint[]) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN

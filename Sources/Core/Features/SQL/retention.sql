@@ -1,8 +1,8 @@
--- Deleting what is old in the outbox, and records of erasures. This runs whatever features are on: a daemon without
--- notifications also deletes the deliveries of an earlier one.
+-- The deletion of old rows of the outbox, and of old records of erasures. It runs with any set of features: a daemon
+-- without notifications also deletes the deliveries that an earlier daemon has written.
 
--- Deletes old rows of these tables, p_limit of each at a time, whatever p_retention is. Returns how many; more may be left
--- until that is 0.
+-- Deletes old rows of the outbox and of core.erased, at most p_limit of each kind. It ignores p_retention, because
+-- these tables have their own times. Returns the number of deleted deliveries. If it isn't 0, more may be left.
 CREATE FUNCTION core.delete_old(p_retention double precision, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -11,13 +11,13 @@ BEGIN
     PERFORM core.delete_old_erasures(p_limit);
     PERFORM core.delete_old_providers();
     v_count := core.delete_old_deliveries(p_limit);
-    -- Events remain without a delivery if their last two deliveries ended at the same time.
+    -- Two transactions that delete the last two deliveries of an event at the same time both leave the event.
     PERFORM core.delete_events(ARRAY(SELECT event.id FROM core.event ORDER BY event.id LIMIT p_limit));
     RETURN v_count;
 END
 $$;
 
--- Deletes these deliveries, and the events without other deliveries. Returns how many.
+-- Deletes these deliveries, and events that have no delivery left. Returns the number of deleted deliveries.
 CREATE FUNCTION core.delete_deliveries(p_ids bigint[]) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -33,10 +33,13 @@ BEGIN
 END
 $$;
 
--- Deletes deliveries of providers that are no longer in use. Returns how many; more may be left until that is 0. No
--- index has the deadline, because each delivery and each lease would have to write it. Nearly everything that has been
--- due for the events' maximum age has passed its deadline, so the limit ends the search. Otherwise it would read a
--- day's undelivered events each time.
+-- Deletes deliveries whose deadline has passed, at most p_limit of each channel and kind. Such deliveries remain if no
+-- daemon serves their provider any more. Returns the number of deleted deliveries. If it isn't 0, more may be left.
+--
+-- No index has the deadline, because then each new delivery and each lease would have to write to it. Instead the
+-- search begins with deliveries that have been due for as long as their kind may live. Nearly all of those are past
+-- their deadline, so the search ends after about p_limit rows. Without this bound it would read a day's undelivered
+-- events each time.
 CREATE FUNCTION core.delete_old_deliveries(p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -56,7 +59,8 @@ BEGIN
 END
 $$;
 
--- Deletes providers that no daemon has served for a day, so that a restart, or a night without a daemon, loses nothing.
+-- Deletes providers that no daemon has served for a day. A shorter pause, such as a restart or a night, loses no
+-- deliveries.
 CREATE FUNCTION core.delete_old_providers() RETURNS void
 LANGUAGE sql AS $$
     DELETE FROM core.provider WHERE provider.seen_at < core.clock() - interval '1 day'

@@ -1,7 +1,8 @@
 -- The number of stored rows, and the statistics for the planner.
 
--- About how many rows a table has: counted in its first pages; if it has more, reckoned as the planner does, from how many rows a
--- page had at the last vacuum, or, before there was one, has at the beginning.
+-- Returns the approximate number of rows of a table. A table of up to 200 pages is counted. The size of a larger table
+-- is estimated as the planner does: its number of pages, times the rows per page at the last vacuum. Before the first
+-- vacuum, the rows per page are those of the first 200 pages.
 CREATE FUNCTION core.stored(p_table regclass) RETURNS bigint
 LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
@@ -23,9 +24,10 @@ BEGIN
 END
 $$;
 
--- Collects statistics of the tables of these schemas that have doubled since theirs were collected, so that plans fit a table that grows before autovacuum
--- looks at it. A plan that was made while the table was empty is made again then. Tables above 80 MB are left to autovacuum. Returns the
--- number of tables.
+-- Collects planner statistics of the tables in these schemas whose size has more than doubled since the last
+-- collection. PostgreSQL then makes new plans for them, also for a table that was empty when its plan was made.
+-- Autovacuum would do it too late for a table that grows quickly. Tables with more than 10,000 pages (80 MB) at the
+-- last collection are left to autovacuum. Returns the number of tables.
 CREATE FUNCTION core.analyze_grown(p_schemas text[]) RETURNS integer
 LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,10 +1,12 @@
--- Blocking users.
+-- Blocks between users.
 
--- Blocks a person: by a name (then the device has one too), or as the partner in one of the device's own tasks. The device leaves the groups
--- that the person made and in which it has said nothing. Code: blocked, repeated, name_required, no_such_user, no_such_task, no_partner,
--- too_many_blocks (p_most), blocks_full.
+-- Blocks a user: by the name p_name, which only a device with a name can do, or as the partner in the device's own task
+-- p_task. The device leaves the groups that the blocked user created and in which the device hasn't written. p_most is
+-- the limit of blocks of a device.
 --
--- Locks: erasing, the device, both users, conversations by their ids.
+-- Result codes: blocked, repeated, name_required, no_such_user, no_such_task, no_partner, too_many_blocks, blocks_full.
+--
+-- Locks in this order: lock_erasing_shared of both devices, lock_device, both users, conversations by their ids.
 CREATE FUNCTION conversations.add_block(p_device text, p_name text, p_task uuid, p_most integer, p_has_space boolean)
 RETURNS TABLE (code text, id uuid, name text, title text, starts_at bigint, blocked_at bigint)
 LANGUAGE plpgsql AS $$
@@ -15,11 +17,11 @@ DECLARE
     v_title text;
     v_starts_at timestamptz;
 BEGIN
-    -- Prevents that either device is erased meanwhile, because the block would stay.
+    -- Delays the erasure of either device, because the block would remain after it.
     PERFORM core.lock_erasing_shared(p_device);
     PERFORM core.lock_erasing_shared(v_other);
     PERFORM core.lock_device(p_device);
-    -- Prevents that a conversation with both is created or either name is deleted meanwhile.
+    -- Until the end of the transaction no conversation with both users is created, and neither name is deleted.
     PERFORM FROM conversations.chat_user AS own
     WHERE own.device_id IN (p_device, v_other) AND own.name IS NOT NULL ORDER BY own.id FOR NO KEY UPDATE;
     IF p_name IS NOT NULL AND NOT EXISTS (SELECT FROM conversations.user_of(p_device)) THEN
@@ -35,7 +37,8 @@ BEGIN
         IF FOUND THEN
             code := 'repeated';
         ELSIF p_name IS NULL THEN
-            -- The block is shown by the partner's task. Either of the two may leave the other at any moment.
+            -- The list shows the block by the partner's task. This query fails if one of the two has left the match
+            -- since then.
             SELECT partner.title, partner.starts_at INTO v_title, v_starts_at FROM schedule.partner_of(p_device, p_task) AS partner WHERE partner.device_id = v_other;
             IF NOT FOUND THEN
                 code := 'no_partner';
@@ -64,7 +67,8 @@ BEGIN
 END
 $$;
 
--- Makes a device leave the groups that another device created and in which it hasn't written. Both users are locked.
+-- Makes a device leave the groups that another device created and in which it hasn't written. The caller has locked
+-- both users.
 CREATE FUNCTION conversations.leave_groups_of(p_device text, p_other text) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -82,7 +86,8 @@ BEGIN
 END
 $$;
 
--- The device of a name, or of the partner in a device's own task; NULL if there is none, or none any more.
+-- Returns the device with this name, or the partner's device in the device's own task if p_name is NULL. Returns NULL
+-- if there is none.
 CREATE FUNCTION conversations.resolve_device(p_device text, p_name text, p_task uuid) RETURNS text
 LANGUAGE sql STABLE AS $$
     SELECT CASE WHEN p_name IS NULL THEN schedule.partner_device(p_device, p_task) ELSE (
@@ -90,6 +95,7 @@ LANGUAGE sql STABLE AS $$
     ) END
 $$;
 
+-- Returns a block in the form that clients receive.
 CREATE FUNCTION conversations.block_shown(p_id uuid)
 RETURNS TABLE (id uuid, name text, title text, starts_at bigint, blocked_at bigint)
 LANGUAGE sql STABLE ROWS 1 AS $$
@@ -99,8 +105,8 @@ LANGUAGE sql STABLE ROWS 1 AS $$
     FROM core.block WHERE block.id = p_id
 $$;
 
--- Removes a block. Where the two wait for the same start, they are matched. Returns the blocked device; NULL if there
--- was no block.
+-- Removes a block of a device. If no block between the two is left, matches them in the slots in which both wait.
+-- Returns the device that was blocked, or NULL if the block didn't exist.
 CREATE FUNCTION conversations.remove_block(p_device text, p_id uuid) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -122,9 +128,9 @@ BEGIN
 END
 $$;
 
--- After a block between two devices is removed: matches the two where both wait. They may have registered for a slot at
--- the same moment, when neither waited yet and both still saw the block. The first one's row is visible here, and the
--- slot's lock waits for the second.
+-- Matches two devices in the slots in which both wait, after remove_block is committed. Both may have registered for a
+-- slot while the block was being removed: neither waited yet when remove_block looked, and both still saw the block. A
+-- committed task is visible here. The lock of its slot waits for the other task if that isn't committed yet.
 CREATE FUNCTION conversations.match_after_block(p_device text, p_other text) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -136,7 +142,7 @@ BEGIN
 END
 $$;
 
--- The devices that a device has blocked, the latest first, after p_before if it is given.
+-- Returns a device's blocks, the latest first. If p_before is given, the list begins after that block.
 CREATE FUNCTION conversations.list_blocks(p_device text, p_before uuid, p_limit integer)
 RETURNS TABLE (id uuid, name text, title text, starts_at bigint, blocked_at bigint)
 LANGUAGE sql STABLE AS $$

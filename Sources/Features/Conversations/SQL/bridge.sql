@@ -1,8 +1,8 @@
--- Messages of conversations on their way to a broker of RabbitMQ, and from it.
+-- Messages of conversations that go to a RabbitMQ broker, or come from it.
 
 -- Out --------------------------------------------------------------------------------------------------------------
 
--- Whether messages are sent to a broker: a daemon with a broker was here within a week.
+-- Whether messages are sent to a broker: a daemon with a broker has run within the last seven days.
 CREATE FUNCTION conversations.has_bridge() RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT EXISTS (
@@ -10,7 +10,7 @@ LANGUAGE sql STABLE AS $$
     )
 $$;
 
--- Puts a message into the outbox, in its transaction.
+-- Puts a message into the outbox of the bridge, in the transaction of the message.
 CREATE FUNCTION conversations.write_bridge_message(p_conversation uuid, p_number bigint) RETURNS void
 LANGUAGE sql AS $$
     INSERT INTO conversations.bridge_message (conversation_id, number, user_ids)
@@ -20,7 +20,8 @@ LANGUAGE sql AS $$
     HAVING count(*) > 0
 $$;
 
--- Records that a daemon with a broker runs. Returns how many messages wait, counted to 10,000.
+-- Records that a daemon with a broker runs, at most every ten minutes. Returns the number of messages in the outbox,
+-- counted up to 10,000.
 CREATE FUNCTION conversations.touch_bridge() RETURNS bigint
 LANGUAGE sql AS $$
     INSERT INTO conversations.bridge (name, seen_at) VALUES ('amqp', core.clock())
@@ -29,9 +30,12 @@ LANGUAGE sql AS $$
     SELECT count(*) FROM (SELECT FROM conversations.bridge_message LIMIT 10000) AS counted
 $$;
 
--- The next messages for the broker, in order: the first p_limit, if this daemon is the one that sends, or none does; it
--- then is for p_lease seconds. One row without a place if there is nothing, or if another daemon sends (held_for: for
--- so many more seconds). Without an id, the message is deleted. `waiting` counts to 10,000.
+-- Returns the first p_limit messages for the broker, in order. Only one daemon at a time sends. If no other daemon
+-- does, this daemon becomes the sender for p_lease seconds.
+--
+-- Returns one row whose `place` is NULL if there is no message, or if another daemon is the sender. In the latter case
+-- held_for has the seconds until that daemon's lease ends. A row whose `id` is NULL stands for a message that was
+-- deleted. `waiting` is the number of messages in the outbox, counted up to 10,000.
 CREATE FUNCTION conversations.lease_bridge_messages(p_daemon uuid, p_limit integer, p_lease double precision)
 RETURNS TABLE (
     held_for double precision, waiting bigint, place bigint, conversation_id uuid, number bigint, id uuid, author text,
@@ -46,7 +50,7 @@ BEGIN
     UPDATE conversations.bridge SET sender_id = p_daemon, lease_until = v_now + make_interval(secs => p_lease)
     WHERE bridge.name = 'amqp' AND (bridge.sender_id IS NULL OR bridge.sender_id = p_daemon OR bridge.lease_until <= v_now);
     IF NOT FOUND THEN
-        -- It may have been given back since.
+        -- The lease may have been released since the UPDATE.
         SELECT coalesce(extract(epoch FROM bridge.lease_until - v_now), 0) INTO held_for
         FROM conversations.bridge WHERE bridge.name = 'amqp';
         RETURN NEXT;
@@ -63,7 +67,7 @@ BEGIN
     FROM (SELECT * FROM conversations.bridge_message AS first ORDER BY first.id LIMIT p_limit) AS own
     LEFT JOIN conversations.message AS said
         ON said.conversation_id = own.conversation_id AND said.number = own.number AND said.content IS NOT NULL
-        -- Messages of an erased author aren't sent, even before they are emptied.
+        -- Messages of an erased author aren't sent, even if their content isn't deleted yet.
         AND EXISTS (SELECT FROM conversations.chat_user AS named WHERE named.id = said.author_id AND named.name IS NOT NULL)
     LEFT JOIN conversations.chat_user AS author ON author.id = said.author_id
     ORDER BY own.id;
@@ -73,11 +77,11 @@ BEGIN
 END
 $$;
 
--- Deletes messages that the broker has confirmed.
+-- Deletes messages from the outbox after the broker has confirmed them.
 CREATE FUNCTION conversations.finish_bridge_messages(p_ids bigint[]) RETURNS void
 LANGUAGE sql AS $$ DELETE FROM conversations.bridge_message WHERE bridge_message.id = ANY (p_ids) $$;
 
--- Ends a daemon's lease, so that another daemon may send.
+-- Ends a daemon's lease, so that another daemon can send.
 CREATE FUNCTION conversations.release_bridge(p_daemon uuid) RETURNS void
 LANGUAGE sql AS $$
     UPDATE conversations.bridge SET sender_id = NULL, lease_until = NULL WHERE bridge.sender_id = p_daemon
@@ -85,9 +89,10 @@ $$;
 
 -- In ---------------------------------------------------------------------------------------------------------------
 
--- Finds the conversation for a message from the broker to exactly these users. It is the one with this id, if it has
--- these participants. Otherwise it is that of a pair, with p_finds also the oldest group of exactly these, or a new
--- one. Code: NULL (there is one), other_participants, and open_conversation's.
+-- Finds the conversation for a message from the broker to exactly these users. If the conversation p_conversation
+-- exists, it must have these participants; otherwise the result code is other_participants. If it doesn't exist,
+-- open_conversation finds or creates a conversation. Result codes: NULL (success), other_participants, and the refusals
+-- of open_conversation, where the other parameters are explained.
 CREATE FUNCTION conversations.find_for_bridge(
     p_conversation uuid, p_user bigint, p_members bigint[], p_finds boolean, p_most integer, p_has_space boolean,
     OUT code text, OUT conversation_id uuid
@@ -117,8 +122,9 @@ BEGIN
 END
 $$;
 
--- Stores a message from the broker under its id; it isn't sent back. p_names: the author, then the other participants.
--- p_conversation: NULL if the names alone decide. Like send_messages, with other_participants among its codes.
+-- Stores a message from the broker under its id. The message isn't sent back to the broker. p_names are the author and
+-- the other participants. If p_conversation is NULL, the names alone choose the conversation. Result codes: those of
+-- send_messages, and other_participants.
 CREATE FUNCTION conversations.receive_message(
     p_author text, p_conversation uuid, p_id uuid, p_content text, p_names text[], p_most integer,
     p_has_space boolean, p_has_space_for_conversation boolean, p_origin text
@@ -132,7 +138,7 @@ DECLARE
     v_user conversations.chat_user;
     v_members bigint[];
     v_known conversations.message;
-    -- The id of the conversation if it has to be made.
+    -- The id of the conversation if it has to be created.
     v_wanted uuid := coalesce(p_conversation, gen_random_uuid());
     v_conversation uuid;
     v_makes boolean;
@@ -140,9 +146,9 @@ BEGIN
     SELECT * INTO v_user FROM conversations.chat_user AS own WHERE own.name = p_author COLLATE "C";
     v_members := conversations.members_named(v_user.id, p_names);
     SELECT * INTO v_known FROM conversations.message AS said WHERE said.id = p_id;
-    -- A message that isn't stored creates no conversation.
+    -- A message that isn't stored must not create a conversation.
     IF v_known.id IS NOT NULL AND v_known.author_id = v_user.id AND v_known.content = p_content THEN
-        -- A pair's conversation may have another id than the given one.
+        -- A conversation of two may have a different id than p_conversation.
         v_conversation := v_known.conversation_id;
     ELSIF v_known.id IS NOT NULL THEN
         code := 'id_taken';
@@ -155,7 +161,7 @@ BEGIN
         SELECT found.code, found.conversation_id INTO code, v_conversation
         FROM conversations.find_for_bridge(
             v_wanted, v_user.id, v_members, p_conversation IS NULL, p_most, p_has_space_for_conversation) AS found;
-        -- A pair's is another.
+        -- If the two users already have a conversation, it has a different id, and wasn't created here.
         v_makes := v_makes AND v_conversation = v_wanted;
     END IF;
     IF code IS NOT NULL THEN

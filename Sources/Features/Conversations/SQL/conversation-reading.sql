@@ -1,23 +1,28 @@
 -- Reading names, conversations and messages.
 
+-- Returns an instant in microseconds since 1970.
 CREATE FUNCTION conversations.microseconds(p_instant timestamptz) RETURNS bigint
 LANGUAGE sql STABLE AS $$
     SELECT (extract(epoch FROM p_instant) * 1000000)::bigint
 $$;
 
--- The names that begin so, in order.
+-- Returns the names that begin with p_prefix, in order.
 CREATE FUNCTION conversations.list_users(p_prefix text, p_limit integer) RETURNS TABLE (name text)
 LANGUAGE sql STABLE AS $$
-    -- Names have nothing behind '~'.
+    -- Names have only characters that sort before '~'.
     SELECT own.name FROM conversations.chat_user AS own
     WHERE own.name >= p_prefix COLLATE "C" AND own.name < (p_prefix || '~') COLLATE "C"
     ORDER BY own.name LIMIT p_limit
 $$;
 
--- A user's conversations, the latest first; one row without a conversation if there is none. A pair that the user has
--- left isn't shown. With p_before, the list begins after that conversation as it was at p_used_at, which is a page's
--- used_at. If p_used_at is NULL, its current state is used, and is_beyond says whether it is one of the user's. The
--- subqueries have limits for the reason that names_in gives.
+-- Returns a user's conversations, the latest first. Returns one row without a conversation if there is none. A
+-- conversation of two that the user has left isn't included.
+--
+-- If p_before is given, the list begins after that conversation. p_used_at is its used_at (microseconds) on the
+-- previous page, because a new message may have changed its place since. If p_used_at is NULL, the current value is
+-- used. is_beyond is false if p_before isn't one of the user's conversations.
+--
+-- The subqueries have limits for the reason that names_in gives.
 CREATE FUNCTION conversations.list_conversations(
     p_device text, p_before uuid, p_used_at bigint, p_limit integer
 ) RETURNS TABLE (
@@ -52,8 +57,9 @@ LANGUAGE sql STABLE AS $$
     ORDER BY own.used_at DESC, own.id DESC
 $$;
 
--- The offsets of a user's conversations, the latest first, then those that the user has left, with their offsets at
--- that time; p_limit in all. One row without a conversation if there is none.
+-- Returns the number of the last message (the offset) in each of a user's conversations, at most p_limit: first the
+-- current conversations, the latest first, then those that the user has left. For a conversation that the user has left
+-- it is the number at that time. Returns one row without a conversation if there is none.
 CREATE FUNCTION conversations.positions(p_device text, p_limit integer) RETURNS TABLE (
     name text, user_id bigint, conversation_id uuid, last_number bigint, has_left boolean
 )
@@ -74,12 +80,13 @@ LANGUAGE sql STABLE AS $$
     ORDER BY own.has_left, own.used_at DESC
 $$;
 
--- The number of a conversation's last message before an instant, up to p_last; 0 if there was none. Instants grow with
--- numbers, so this is a binary search, with as many steps as p_last has bits, whatever was purged in between.
+-- Returns the number of a conversation's last message that was sent before p_at, at most p_last. Returns 0 if there is
+-- none. Later messages have higher numbers and later times, so this is a binary search. It takes as many steps as
+-- p_last has bits, even if old messages were deleted.
 CREATE FUNCTION conversations.number_before(p_conversation uuid, p_last bigint, p_at timestamptz) RETURNS bigint
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
-    -- Messages up to v_low were sent before the instant, those from v_high on weren't.
+    -- Messages up to v_low were sent before p_at. Messages after v_high weren't.
     v_low bigint := 0;
     v_high bigint := p_last;
     v_middle bigint;
@@ -100,9 +107,10 @@ BEGIN
 END
 $$;
 
--- From where a user's conversations can be read again, in the form of positions; with p_conversation, only that one.
--- `first_number` is the first message that is kept. Messages since p_since, an instant in epoch seconds, have numbers
--- after `since_number`, which is NULL without p_since and for p_named.
+-- Returns from where each of a user's conversations can be read again; with p_conversation only for that one. epoch and
+-- last_number are the current position. first_number is the first message that is still stored. since_number is the
+-- number before the first message sent at p_since (epoch seconds) or later. It is NULL if p_since is NULL, and for the
+-- conversations p_named.
 CREATE FUNCTION conversations.histories(
     p_device text, p_conversation uuid, p_since double precision, p_named uuid[], p_limit integer
 ) RETURNS TABLE (conversation_id uuid, epoch text, last_number bigint, first_number bigint, since_number bigint)
@@ -126,10 +134,12 @@ LANGUAGE sql STABLE AS $$
     WHERE p_conversation IS NULL OR own.conversation_id = p_conversation
 $$;
 
--- A conversation's messages in order: the first p_limit after p_after, or, with p_before, the last ones before it.
--- There are fewer if they would exceed p_bytes of JSON in the form for sockets, but at least one. One row without a
--- message if there is none. With p_device, only what it may see, and no row if it never was a participant. Without,
--- everything.
+-- Returns a conversation's messages in order: the first p_limit after the number p_after; or, if p_before is given, the
+-- last p_limit before that number. There are fewer messages if their JSON for sockets would exceed p_bytes, but at
+-- least one. Returns one row without a message if there is none.
+--
+-- With p_device, the result has only what this device may see, and no row if it never was a participant. If p_device is
+-- NULL, the result has all messages.
 CREATE FUNCTION conversations.list_messages(
     p_device text, p_conversation uuid, p_after bigint, p_before bigint, p_limit integer, p_bytes integer
 ) RETURNS TABLE (
@@ -155,7 +165,8 @@ LANGUAGE sql STABLE AS $$
     LEFT JOIN LATERAL (
         SELECT
             near.*, row_number() OVER nearest AS place,
-            -- The rest of the JSON, with numbers at their longest, and the comma.
+            -- The length of the other parts of the JSON: the names of the fields, the longest possible numbers, and the
+            -- comma.
             sum(
                 228 + length(seen.names) + coalesce(length(near.author), 0)
                 + coalesce(octet_length(to_json(near.content)::text), 2)
@@ -163,7 +174,7 @@ LANGUAGE sql STABLE AS $$
         FROM (
             SELECT
                 kept.number, kept.id, kept.sent_at, author.name AS author,
-                -- An erased author has no name, and the messages are deleted in steps.
+                -- An erased author has no name. The content isn't shown, even before it is deleted.
                 CASE WHEN author.name IS NOT NULL THEN kept.content END AS content
             FROM (
                 (

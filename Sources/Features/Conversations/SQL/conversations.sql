@@ -1,19 +1,19 @@
--- Conversations. A statement that stores a message locks the conversation's row first, increments its message number
--- and notifies letsswitch_messages with "<conversation> <number> <sender> <names>", all in one transaction. Nothing is
--- announced that isn't stored. The sender is the daemon's own tag for the connection; the names are those of the
+-- Conversations. A statement that stores a message first locks the conversation's row and increments its message
+-- number. It notifies letsswitch_messages with "<conversation> <number> <sender> <names>" in the same transaction, so
+-- only stored messages are announced. The sender is the daemon's own tag for the connection. The names are those of the
 -- participants, separated by dots.
 
 -- Users ------------------------------------------------------------------------------------------------------------
 
--- Replaces a name that can't be taken any more.
+-- Returns the digest that is stored for a name that can't be taken any more.
 CREATE FUNCTION conversations.name_digest(p_name text) RETURNS text
 LANGUAGE sql STABLE AS $$
     SELECT encode(sha256(secret.value || convert_to('name ' || p_name, 'UTF8')), 'hex')
     FROM core.secret WHERE secret.name = 'person'
 $$;
 
--- Stores a device's name, if there is space for one more. A repetition counts as use, which is written at most once a
--- day. Code: made, repeated, has_name, name_taken, users_full.
+-- Gives a device a name, if p_has_space is true. A repeated request counts as use of the name, which is recorded at
+-- most once a day. Result codes: made, repeated, has_name, name_taken, users_full.
 CREATE FUNCTION conversations.take_name(p_device text, p_name text, p_has_space boolean) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -25,14 +25,14 @@ BEGIN
     ON CONFLICT DO NOTHING
     RETURNING id INTO v_id;
     IF v_id IS NOT NULL THEN
-        -- Checked last: a running erasure has retired the name before it became free.
+        -- Checked after the insert: an erasure that made the name free has committed its retired name by now.
         IF NOT EXISTS (SELECT FROM conversations.retired_name WHERE digest = conversations.name_digest(p_name)) THEN
             RETURN 'made';
         END IF;
         DELETE FROM conversations.chat_user WHERE id = v_id;
         RETURN 'name_taken';
     END IF;
-    -- Read afterwards, because the name may be deleted at this moment.
+    -- The name is read after the update, because another transaction may be deleting it.
     UPDATE conversations.chat_user SET used_at = core.clock()
     WHERE device_id = p_device AND name = p_name COLLATE "C" AND used_at < core.clock() - interval '1 day';
     SELECT name INTO v_name FROM conversations.chat_user WHERE device_id = p_device AND name IS NOT NULL;
@@ -45,19 +45,20 @@ BEGIN
 END
 $$;
 
--- The user of a device; no row if it has no name.
+-- Returns the user of a device. Returns no row if the device has no name.
 CREATE FUNCTION conversations.user_of(p_device text) RETURNS SETOF conversations.chat_user
 LANGUAGE sql STABLE ROWS 1 AS $$
     SELECT * FROM conversations.chat_user WHERE device_id = p_device AND name IS NOT NULL
 $$;
 
+-- Returns the names of these users. Erased users are left out.
 CREATE FUNCTION conversations.user_names(p_users bigint[]) RETURNS TABLE (id bigint, name text)
 LANGUAGE sql STABLE AS $$
     SELECT own.id, own.name FROM unnest(p_users) AS wanted (id)
     JOIN conversations.chat_user AS own ON own.id = wanted.id AND own.name IS NOT NULL
 $$;
 
--- The users with these names and p_user, in order; NULL if a name doesn't exist.
+-- Returns the ids of p_user and the users with these names, in order. Returns NULL if a name doesn't exist.
 CREATE FUNCTION conversations.members_named(p_user bigint, p_names text[]) RETURNS bigint[]
 LANGUAGE sql STABLE AS $$
     SELECT CASE WHEN count(*) = count(known.id) THEN array_agg(DISTINCT known.id ORDER BY known.id) END
@@ -69,7 +70,7 @@ LANGUAGE sql STABLE AS $$
     ) AS known
 $$;
 
--- Whether one of several users has blocked another of them.
+-- Whether one of these users has blocked another of them.
 CREATE FUNCTION conversations.is_blocked_among(p_members bigint[]) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT EXISTS (
@@ -85,8 +86,9 @@ $$;
 
 -- Conversations ----------------------------------------------------------------------------------------------------
 
--- The names of a conversation's participants, in order. The subquery has a limit so that the planner reads it row by row, through the primary
--- key: a plan made while the tables were empty would read all users for each conversation.
+-- Returns the names of a conversation's participants in order. The subquery has a limit so that the planner reads one
+-- user at a time by the primary key. Otherwise a plan that was made while the tables were empty would read all users
+-- for each conversation.
 CREATE FUNCTION conversations.names_in(p_conversation uuid) RETURNS text[]
 LANGUAGE sql STABLE AS $$
     SELECT coalesce(array_agg(own.name ORDER BY own.name), '{}')
@@ -97,8 +99,8 @@ LANGUAGE sql STABLE AS $$
     WHERE inside.conversation_id = p_conversation AND inside.left_number IS NULL AND own.name IS NOT NULL
 $$;
 
--- Announces to a conversation's participants that it was created, that a user returned, or that p_user has left: by
--- letsswitch_conversations, "<conversation> <made, returned or left> <user, or -> <names>".
+-- Notifies all daemons that a conversation was created, that a user returned, or that p_user has left. The payload of
+-- letsswitch_conversations is "<conversation> <made, returned or left> <user, or -> <names>".
 CREATE FUNCTION conversations.notify_conversation(p_conversation uuid, p_change text, p_user text) RETURNS void
 LANGUAGE sql AS $$
     SELECT pg_notify('letsswitch_conversations', concat_ws(
@@ -106,8 +108,8 @@ LANGUAGE sql AS $$
         array_to_string(conversations.names_in(p_conversation), '.')))
 $$;
 
--- A user's conversations: all current ones, and 2,000 of those that the user has left. There are more than 2,000 of
--- these only if they include pairs, because delete_left keeps a thousand groups.
+-- Returns a user's conversations: all current ones, and at most 2,000 that the user has left. delete_left keeps about a
+-- thousand left groups, so only left conversations of two can exceed this limit.
 CREATE FUNCTION conversations.conversations_of(p_user bigint) RETURNS TABLE (conversation_id uuid, left_number bigint)
 LANGUAGE sql STABLE AS $$
     SELECT inside.conversation_id, NULL::bigint FROM conversations.participant AS inside
@@ -118,14 +120,14 @@ LANGUAGE sql STABLE AS $$
     )
 $$;
 
--- Whether a user is a participant of a conversation, or was one of a conversation that is kept.
+-- Whether a user is a participant of a conversation, or was a participant of one that is stored.
 CREATE FUNCTION conversations.takes_part(p_user bigint) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT EXISTS (SELECT FROM conversations.conversations_of(p_user))
 $$;
 
--- Whether a user is in p_most conversations that it made or answered. The user's row is held, so that the answer holds until the end of
--- the transaction.
+-- Whether a user is in at least p_most conversations that this user has created or written in. The caller has locked
+-- the user's row, so the answer stays true until the end of the transaction.
 CREATE FUNCTION conversations.is_full(p_user bigint, p_most integer) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT p_most <= (
@@ -137,8 +139,8 @@ LANGUAGE sql STABLE AS $$
     )
 $$;
 
--- Whether a user has created 50 groups in the last 30 days in which nobody else has written. The user's row is locked.
--- Leaving such a group doesn't help.
+-- Whether a user has created 50 groups in the last 30 days in which no other user has written. Groups that the user has
+-- left count too. The caller has locked the user's row.
 CREATE FUNCTION conversations.has_unanswered(p_user bigint) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT 50 <= (
@@ -149,7 +151,7 @@ LANGUAGE sql STABLE AS $$
     )
 $$;
 
--- Has a user leave these conversations, which the transaction holds.
+-- Makes a user leave these conversations. The caller has locked them.
 CREATE FUNCTION conversations.leave_conversations(p_user bigint, p_conversations uuid[]) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -173,9 +175,10 @@ BEGIN
 END
 $$;
 
--- Makes each of these users leave a conversation if the user has more than p_most that it neither created nor answered.
--- The conversation is one by the user who created most of these, and of those the least recently used, so that a user
--- who creates many displaces only its own. Locked conversations are skipped, so this never waits.
+-- Makes each of these users leave one conversation, if the user is in more than p_most conversations that this user
+-- neither created nor wrote in. It is the least recently used conversation of the user who created most of these. A
+-- user who creates many conversations therefore displaces only those. Locked conversations are skipped, so this
+-- function never waits for a lock.
 CREATE FUNCTION conversations.leave_excess(p_users bigint[], p_most integer) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -205,13 +208,16 @@ BEGIN
 END
 $$;
 
--- Opens the conversation of exactly these users. For two it is theirs. For more it is the oldest that nobody has left
--- if p_finds, otherwise the one with this id. It is created if there is none. It counts against the quota of p_user,
--- who creates it; the others are invited. Code: made, there, too_few, too_many, id_taken, no_such_user, blocked,
--- too_many_conversations (p_most: that p_user made or answered), too_many_unanswered, conversations_full.
+-- Finds the conversation of exactly these users, or creates it. Two users have only one conversation. For more users it
+-- is, if p_finds is true, the oldest group of these users that no participant has left; otherwise it is the group with
+-- the id p_id. If there is none, it is created with the id p_id. p_user creates it, the other users are invited, and it
+-- counts against the quota of p_user. p_most is the limit of conversations that a user has created or written in.
 --
--- Locks, in this order everywhere: erasing, users by their ids, conversations by their ids, messages. A block locks
--- both users, so it is either before the creation or after it.
+-- Result codes: made, there, too_few, too_many, id_taken, no_such_user, blocked, too_many_conversations,
+-- too_many_unanswered, conversations_full.
+--
+-- Locks, in this order everywhere: lock_erasing_shared, users by their ids, conversations by their ids, messages. A
+-- block locks both users, so it comes either before the creation or after it.
 CREATE FUNCTION conversations.open_conversation(
     p_id uuid, p_user bigint, p_members bigint[], p_finds boolean, p_most integer, p_has_space boolean
 ) RETURNS TABLE (code text, conversation_id uuid)
@@ -229,8 +235,8 @@ BEGIN
     ) THEN
         code := 'too_many';
     END IF;
-    -- The users are locked a second time: nobody else creates a conversation with one of them, blocks one or erases
-    -- one.
+    -- The first attempt locks the users if it finds no conversation, and the second one looks again. While the users
+    -- are locked, no other transaction creates a conversation with them, blocks one of them or erases one of them.
     FOR attempt IN 1..2 LOOP
         EXIT WHEN code IS NOT NULL;
         IF v_kind = 'person' THEN
@@ -275,7 +281,7 @@ BEGIN
                 INSERT INTO conversations.participant (conversation_id, user_id, invited_by)
                 SELECT p_id, member.id, CASE WHEN member.id <> p_user THEN p_user END FROM unnest(p_members) AS member (id);
                 PERFORM conversations.leave_excess(array_remove(p_members, p_user), p_most);
-                -- A conversation that is made for a message is published with that message.
+                -- A conversation that is created for a message is announced with that message.
                 IF NOT p_finds THEN
                     PERFORM conversations.notify_conversation(p_id, 'made', NULL);
                 END IF;
@@ -284,14 +290,14 @@ BEGIN
             END IF;
         END IF;
     END LOOP;
-    -- The id belongs to another conversation.
+    -- The id p_id belongs to another conversation.
     code := coalesce(code, 'id_taken');
     RETURN NEXT;
 END
 $$;
 
--- A conversation as a user sees it: without messages after the user left, and without those of erased authors. The
--- subqueries have limits for the reason that names_in gives.
+-- Returns a conversation as a user sees it: without messages after the user left, and without the content of erased
+-- authors. The subqueries have limits for the reason that names_in gives.
 CREATE FUNCTION conversations.conversation_for(p_user bigint, p_conversation uuid) RETURNS TABLE (
     conversation_id uuid, kind text, names text, last_number bigint, read_number bigint, is_muted boolean,
     number bigint, id uuid, author text, content text, sent_at bigint
@@ -316,8 +322,9 @@ LANGUAGE sql STABLE ROWS 1 AS $$
     ) AS author ON true
 $$;
 
--- Brings p_user back into a pair that it left, and p_other if that isn't NULL. The pair then counts against the quota of p_user.
--- Code: there, too_many_conversations (p_most: that p_user made or answered).
+-- Brings p_user, and p_other unless it is NULL, back into their conversation of two (a pair), if they have left it. A
+-- pair that p_user returns to counts against the quota of p_user. p_most is the limit of conversations that a user has
+-- created or written in. A group isn't changed. Result codes: there, too_many_conversations.
 CREATE FUNCTION conversations.rejoin_pair(p_conversation uuid, p_user bigint, p_other bigint, p_most integer) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -344,7 +351,8 @@ BEGIN
 END
 $$;
 
--- Makes a conversation, or finds it. Code: made, there, name_required, no_such_user, and open_conversation's.
+-- Finds or creates a conversation with the users p_names. Result codes: made, there, name_required, no_such_user, and
+-- the refusals of open_conversation.
 CREATE FUNCTION conversations.make_conversation(
     p_device text, p_id uuid, p_names text[], p_most integer, p_has_space boolean
 ) RETURNS TABLE (
@@ -377,7 +385,8 @@ BEGIN
 END
 $$;
 
--- Changes a participant's own state: 'read' up to a number, 'mute' (1 or 0), 'leave'. Code: done, no_such_conversation.
+-- Changes a participant's own state. p_action is 'read' (p_value is the last number read), 'mute' (p_value is 1 or 0)
+-- or 'leave'. Result codes: done, no_such_conversation.
 CREATE FUNCTION conversations.set_participant(p_device text, p_conversation uuid, p_action text, p_value bigint)
 RETURNS TABLE (
     code text, conversation_id uuid, kind text, names text, last_number bigint, read_number bigint, is_muted boolean,
@@ -389,7 +398,7 @@ DECLARE
     v_user bigint := (SELECT own.id FROM conversations.user_of(p_device) AS own);
     v_last bigint;
 BEGIN
-    -- No message may be stored during a leave.
+    -- No message may be stored while the user leaves.
     IF p_action = 'leave' THEN
         PERFORM FROM conversations.conversation AS held WHERE held.id = p_conversation FOR UPDATE;
     END IF;
@@ -414,8 +423,8 @@ $$;
 
 -- Deleting ---------------------------------------------------------------------------------------------------------
 
--- Makes delete_old delete those of these groups that all participants have left, since nobody can return to one. A
--- group that is locked is skipped: the other transaction is a leave too.
+-- Marks those of these groups that all participants have left, so that delete_old deletes them: no user can return to
+-- such a group. Locked groups are skipped: the transaction that holds the lock makes a user leave, too.
 CREATE FUNCTION conversations.expire_left_groups(p_conversations uuid[]) RETURNS void
 LANGUAGE sql AS $$
     UPDATE conversations.conversation SET checked_at = '-infinity' WHERE conversation.id = ANY (ARRAY(
@@ -428,8 +437,8 @@ LANGUAGE sql AS $$
     ))
 $$;
 
--- Deletes a user's participation in left groups, except for the thousand last used; p_latest was just left. Pairs are
--- kept, because their conversation may continue.
+-- Deletes a user's participation in left groups, except for the thousand that were used last. p_latest are the
+-- conversations that the user has just left; they are kept. Pairs are kept too, because a message can continue them.
 CREATE FUNCTION conversations.delete_left(p_user bigint, p_latest uuid[]) RETURNS void
 LANGUAGE sql AS $$
     DELETE FROM conversations.participant WHERE participant.ctid = ANY (ARRAY(
@@ -445,7 +454,7 @@ LANGUAGE sql AS $$
     ))
 $$;
 
--- Deletes erased users without a participation that is kept. Their names stay retired.
+-- Deletes erased users that take part in no stored conversation. Their names stay retired.
 CREATE FUNCTION conversations.delete_users(p_users bigint[]) RETURNS void
 LANGUAGE sql AS $$
     DELETE FROM conversations.chat_user AS own

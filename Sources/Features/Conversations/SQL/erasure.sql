@@ -1,6 +1,6 @@
--- Erasing what a device has in conversations.
+-- The erasure of a device's data in conversations.
 
--- Retires a device's name, and makes it leave its conversations. Returns false: no event is about a name.
+-- Retires a device's name, and makes it leave its conversations. Returns false, because no event is about a name.
 CREATE FUNCTION conversations.begin_erasing(p_device text) RETURNS boolean
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -9,12 +9,12 @@ BEGIN
 END
 $$;
 
--- Deletes p_limit messages and reactions of a device that is being erased. Returns whether none are left.
+-- Deletes at most p_limit messages and reactions of a device that is being erased. Returns whether none are left.
 CREATE FUNCTION conversations.erase_rows(p_device text, p_limit integer) RETURNS boolean
 LANGUAGE sql AS $$ SELECT conversations.empty_messages(p_device, p_limit) < p_limit $$;
 
--- Retires a device's name for ever, and makes it leave its conversations. Its messages and reactions are deleted by
--- empty_messages.
+-- Retires a device's name permanently, and makes the device leave its conversations. empty_messages deletes its
+-- messages and reactions.
 CREATE FUNCTION conversations.retire_user(p_device text) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -27,7 +27,7 @@ BEGIN
     END IF;
     INSERT INTO conversations.retired_name (digest) VALUES (conversations.name_digest(v_user.name)) ON CONFLICT DO NOTHING;
     UPDATE conversations.chat_user SET name = NULL WHERE id = v_user.id;
-    -- In the order in which messages lock them.
+    -- In the order in which messages lock these rows.
     PERFORM FROM conversations.participant AS own
     WHERE CASE WHEN own.left_number IS NULL THEN own.user_id END = v_user.id ORDER BY own.conversation_id FOR UPDATE;
     WITH gone AS (
@@ -42,8 +42,8 @@ BEGIN
 END
 $$;
 
--- Empties messages of a device that was erased, whose numbers stay, and deletes its reactions; p_limit rows in all.
--- Returns how many: more may be left until that is less.
+-- Deletes the content of an erased device's messages, and its reactions, at most p_limit rows in all. The messages keep
+-- their numbers. Returns the number of rows. If it is p_limit, more may be left.
 CREATE FUNCTION conversations.empty_messages(p_device text, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -69,8 +69,8 @@ BEGIN
 END
 $$;
 
--- Deletes p_limit reactions of a user who is being erased. Returns how many. Reactions that another transaction is
--- deleting with their messages are skipped, so this never waits.
+-- Deletes at most p_limit reactions of a user who is being erased. Returns the number of deleted reactions. Reactions
+-- that another transaction is deleting with their messages are skipped, so this function never waits for a lock.
 CREATE FUNCTION conversations.delete_reactions(p_user bigint, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE

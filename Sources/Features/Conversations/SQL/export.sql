@@ -1,4 +1,4 @@
--- The export of a device: its name, conversations, messages and reactions.
+-- Returns the data of a device in conversations: its names, conversations, messages and reactions.
 CREATE FUNCTION conversations.export_device(p_device text) RETURNS TABLE (kind text, stored jsonb)
 LANGUAGE sql STABLE AS $$
     (

@@ -1,14 +1,14 @@
--- Messages: stored, announced, and deleted when they are old.
+-- Messages: storing them and notifying the daemons.
 
--- Transactions that store several messages wait here for others with one of the same ids, in one order. It is taken
--- after the locks of all conversations.
+-- Locks these message ids in a fixed order. Transactions that store several messages wait here for other transactions
+-- with one of the same ids. It is called after all conversations are locked.
 CREATE FUNCTION conversations.lock_messages(p_ids uuid[]) RETURNS void
 LANGUAGE sql AS $$
     SELECT pg_advisory_xact_lock(19545, held.key)
     FROM (SELECT DISTINCT hashtext(wanted.id::text) AS key FROM unnest(p_ids) AS wanted (id) ORDER BY key OFFSET 0) AS held
 $$;
 
--- The users who have left a pair. Its next message brings them back.
+-- Returns the users who have left a conversation of two and weren't erased. Its next message brings them back.
 CREATE FUNCTION conversations.returning_users(p_conversation uuid) RETURNS bigint[]
 LANGUAGE sql STABLE AS $$
     SELECT coalesce(array_agg(gone.user_id), '{}')
@@ -17,8 +17,9 @@ LANGUAGE sql STABLE AS $$
     WHERE gone.conversation_id = p_conversation AND gone.left_number IS NOT NULL
 $$;
 
--- Locks the users of these devices who are about to write in one of these conversations for the first time, since it
--- then counts against their quotas. This comes before any lock of a conversation.
+-- Locks the users of these devices who may write in one of these conversations for the first time, or for the first
+-- time after they left it. The conversation then counts against their quotas. Returns these users. It is called before
+-- any conversation is locked.
 CREATE FUNCTION conversations.lock_first_authors(p_devices text[], p_conversations uuid[]) RETURNS bigint[]
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -34,11 +35,17 @@ BEGIN
 END
 $$;
 
--- Says something in conversations, under an id in each; with p_names in the one of exactly these, which is made with the first id of
--- p_conversations if there is none. All or none. A repeated message is answered as before, whatever has changed since. If another
--- transaction takes one of the ids at this moment, the call fails with unique_violation, and the next call sees it. The first words of a
--- user in a conversation make it count against that user's quota. A message from a broker doesn't go out to the broker.
--- Code: sent, repeated, name_required, no_such_user, no_such_conversation, id_taken, blocked, messages_full, and open_conversation's.
+-- Stores a message in each of these conversations, or in none. The arrays p_conversations and p_ids have the
+-- conversation and the id of each message. If p_names is given, the message goes to the conversation of exactly these
+-- users. If this conversation doesn't exist, it is created with the first id in p_conversations.
+--
+-- A repeated message has the same answer as before, whatever has changed since. If another transaction is storing one
+-- of the ids at the same time, the statement fails with unique_violation, and a second call finds the message. A user's
+-- first message in a conversation makes the conversation count against that user's quota. With p_goes_out the message
+-- is also sent to the broker; it is false for messages from the broker.
+--
+-- Result codes: sent, repeated, name_required, no_such_user, no_such_conversation, id_taken, blocked, messages_full,
+-- and the refusals of open_conversation.
 CREATE FUNCTION conversations.send_messages(
     p_device text, p_conversations uuid[], p_ids uuid[], p_content text, p_names text[], p_most integer,
     p_has_space boolean, p_has_space_for_conversation boolean, p_origin text, p_goes_out boolean DEFAULT true
@@ -55,7 +62,8 @@ DECLARE
     v_conversation conversations.conversation;
     v_held conversations.conversation[] := '{}';
     v_own conversations.participant;
-    -- The conversations that begin to count against the author's quota, and whether the author is held for that.
+    -- The conversations that begin to count against the author's quota, and whether the author's row is locked for
+    -- this.
     v_answered uuid[] := '{}';
     v_is_answering boolean;
     v_returning bigint[];
@@ -66,7 +74,7 @@ DECLARE
     v_names text;
     v_goes_out boolean := p_goes_out AND conversations.has_bridge();
 BEGIN
-    -- A user who is being erased can't store a message any more, or the message is erased too.
+    -- An erasure waits for this lock, so it also finds the message stored here. After the erasure no message is stored.
     SELECT * INTO v_user FROM conversations.chat_user AS own
     WHERE own.device_id = p_device AND own.name IS NOT NULL FOR KEY SHARE;
     IF NOT FOUND THEN
@@ -76,18 +84,18 @@ BEGIN
     END IF;
     v_members := conversations.members_named(v_user.id, p_names);
     v_known := ARRAY(
-        -- One lookup per id, whatever the planner knows, because the author may have written a million messages.
+        -- One lookup per id, whatever the planner's statistics say: the author may have written a million messages.
         SELECT said.id FROM unnest(p_ids) AS wanted (id)
         CROSS JOIN LATERAL (SELECT * FROM conversations.message WHERE message.id = wanted.id LIMIT 1) AS said
         JOIN conversations.conversation ON conversation.id = said.conversation_id
         WHERE said.author_id = v_user.id AND said.content = p_content AND CASE
             WHEN p_names IS NULL THEN said.conversation_id = p_conversations[array_position(p_ids, said.id)]
-            -- One of the users may have been erased since.
+            -- If a name doesn't exist any more, that user may have been erased since the message was stored.
             ELSE v_members IS NULL OR conversation.members = v_members
         END
     );
     IF cardinality(v_known) < cardinality(p_ids) THEN
-        -- Nothing is made before all of this is known.
+        -- All refusals that need no lock come before anything is written.
         IF EXISTS (SELECT FROM conversations.message AS said WHERE said.id = ANY (p_ids) AND said.id <> ALL (v_known)) THEN
             code := 'id_taken';
         ELSIF NOT p_has_space THEN
@@ -121,7 +129,7 @@ BEGIN
                 code := 'blocked';
             ELSIF v_own.invited_by IS NOT NULL OR v_own.left_number IS NOT NULL THEN
                 IF NOT v_is_answering THEN
-                    -- The author left the pair since lock_first_authors looked. The client sends the statement again.
+                    -- The author has left the pair since lock_first_authors ran. The client sends the message again.
                     RAISE EXCEPTION 'the author has left' USING ERRCODE = 'serialization_failure';
                 ELSIF conversations.is_full(v_user.id, p_most - cardinality(v_answered)) THEN
                     code := 'too_many_conversations';
@@ -141,7 +149,7 @@ BEGIN
         END IF;
     END IF;
 
-    -- After the locks, so that it grows with the numbers.
+    -- The time is read after the locks are taken, so that later numbers have later times.
     v_now := core.clock();
     FOREACH v_conversation IN ARRAY v_held LOOP
         CONTINUE WHEN p_ids[array_position(v_conversations, v_conversation.id)] = ANY (v_known);
@@ -179,7 +187,7 @@ BEGIN
         CASE WHEN said.id = ANY (v_known) THEN 'repeated' ELSE 'sent' END,
         said.conversation_id, conversation.kind, said.number, said.id, v_user.name, said.content,
         floor(extract(epoch FROM said.sent_at))::bigint,
-        -- A single message's names are known.
+        -- If there is only one message, its names are already known.
         CASE WHEN cardinality(p_ids) = 1 AND v_names IS NOT NULL THEN v_names
             ELSE array_to_string(conversations.names_in(said.conversation_id), '.') END,
         v_makes, conversation.epoch
@@ -190,8 +198,9 @@ BEGIN
 END
 $$;
 
--- Stores messages that arrived together, each by its author in one conversation, as send_messages does. It returns a
--- row for each, by its place from 1, independent of the others' results. Those of one conversation keep their order.
+-- Stores messages that arrived together, each by its author in one conversation, like send_messages. Returns one row
+-- per message with its place in the arrays, from 1. The result of a message doesn't depend on the others. The messages
+-- of one conversation keep their order.
 CREATE FUNCTION conversations.send_together(
     p_devices text[], p_conversations uuid[], p_ids uuid[], p_contents text[], p_most integer, p_has_space boolean, p_origin text
 ) RETURNS TABLE (
@@ -203,8 +212,9 @@ LANGUAGE plpgsql AS $$
 DECLARE
     v_message record;
 BEGIN
-    -- Takes all locks before anything is written, in the common order: users, conversations by their ids, then the
-    -- messages' ids. Clients choose these ids, and the index alone would make transactions wait in any order.
+    -- All locks are taken before anything is written, in the usual order: users, conversations by their ids, then the
+    -- ids of messages. Clients choose the message ids. Without the last lock, transactions would wait for each other at
+    -- the index, in any order.
     PERFORM conversations.lock_first_authors(p_devices, p_conversations);
     PERFORM FROM conversations.chat_user AS own
     WHERE own.device_id = ANY (p_devices) AND own.name IS NOT NULL ORDER BY own.id FOR KEY SHARE;
@@ -221,5 +231,3 @@ BEGIN
     END LOOP;
 END
 $$;
-
--- Deleting ---------------------------------------------------------------------------------------------------------

@@ -1,8 +1,9 @@
--- Notifications of messages to absent users: at most one per minute and conversation, by the providers of reminders.
+-- Notifications of messages to users who aren't connected, by the providers of reminders. There is at most one per
+-- minute and conversation.
 
--- Listening --------------------------------------------------------------------------------------------------------
+-- Connected users --------------------------------------------------------------------------------------------------
 
--- Whether a user is connected to a daemon that is alive.
+-- Whether a user is connected to a daemon that has sent a heartbeat within the last 30 seconds.
 CREATE FUNCTION conversations.is_connected(p_user bigint) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT EXISTS (
@@ -12,8 +13,8 @@ LANGUAGE sql STABLE AS $$
     )
 $$;
 
--- Adds the users who have connected to this daemon, and removes those who have disconnected, all by their names. A connection counts as use
--- of the name, which is written at most once a day and without waiting for locks.
+-- Adds the users who have connected to a daemon, and removes those who have disconnected, all by their names. A
+-- connection counts as use of the name. The use is recorded at most once a day, and locked rows are skipped.
 CREATE FUNCTION conversations.set_connected_users(p_daemon uuid, p_connected text[], p_disconnected text[]) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -30,8 +31,8 @@ BEGIN
 END
 $$;
 
--- At a daemon's start or end: deletes its connected users, and those of daemons without a row. A daemon whose row was
--- deleted within the last hour may be alive, and writes its row again.
+-- Deletes the connected users of a daemon that starts or stops, and those of daemons that have no row. A daemon whose
+-- row was deleted within the last hour is left out, because it may be alive and create its row again.
 CREATE FUNCTION conversations.remove_connected_users(p_daemon uuid) RETURNS void
 LANGUAGE sql AS $$
     DELETE FROM conversations.connected_user AS own
@@ -44,10 +45,10 @@ $$;
 
 -- Notifications ----------------------------------------------------------------------------------------------------
 
--- Writes a notification for each participant who should be notified and isn't connected, in the message's transaction,
--- unless a waiting one will cover the message. One that is being sent now is renewed for it
--- (renew_message_notifications). Participants who have muted the conversation, and those with a block between them and
--- the author, get none.
+-- Writes a notification of a message for each participant who isn't connected, in the transaction of the message. No
+-- notification is written if one that already waits will cover the message. If one is being sent now,
+-- renew_message_notifications later writes the next one. Participants who have muted the conversation, and those with a
+-- block between them and the author, aren't notified.
 CREATE FUNCTION conversations.notify_absent(p_conversation uuid, p_number bigint, p_author bigint, p_now timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -84,7 +85,7 @@ BEGIN
         SELECT provider.name, NULL FROM core.provider
         WHERE provider.subscribes AND provider.disabled_at IS NULL
     ) AS way
-    -- Transactions that finish deliveries lock them in this order, too.
+    -- Transactions that finish deliveries lock these rows in the same order.
     ORDER BY (
         SELECT waiting.id FROM core.delivery AS waiting
         WHERE waiting.conversation_id = p_conversation AND waiting.user_id = absent.id AND waiting.channel = way.channel
@@ -93,17 +94,20 @@ BEGIN
     ON CONFLICT (conversation_id, user_id, channel, coalesce(address_id, 0)) WHERE conversation_id IS NOT NULL
     DO UPDATE SET deadline = excluded.deadline;
     IF FOUND THEN
-        -- The workers look when the next one is due.
+        -- The delivery workers then read when the next delivery is due.
         PERFORM pg_notify('letsswitch_deliveries', provider.name) FROM core.provider
         WHERE provider.disabled_at IS NULL;
     END IF;
 END
 $$;
 
--- The content of a user's notification: the unread messages from p_from to p_until by authors whom the user hasn't
--- blocked. `authors` are separated by commas, in the order of their first messages; `recent` has the last five as a
--- JSON array of {author, content}; the last 1,000 messages are counted. No row if there is nothing, or if the user has
--- connected since and receives them there.
+-- Returns the content of a user's notification: the unread messages from number p_from to p_until. Messages of authors
+-- with a block between them and the user are left out. `authors` has the names of the authors, separated by commas, in
+-- the order of their first messages. `recent` has the last five messages as a JSON array of {author, content}.
+-- `messages` is the number of unread messages, counted among the last 1,000 messages.
+--
+-- Returns no row if there is no such message, if the user has muted or left the conversation, or if the user is
+-- connected now and receives the messages there.
 CREATE FUNCTION conversations.unread_messages(p_user bigint, p_conversation uuid, p_from bigint, p_until bigint)
 RETURNS TABLE (device_id text, names text, authors text, messages bigint, recent text)
 LANGUAGE sql STABLE ROWS 1 AS $$
@@ -113,8 +117,8 @@ LANGUAGE sql STABLE ROWS 1 AS $$
     JOIN conversations.chat_user AS reader ON reader.id = own.user_id AND reader.name IS NOT NULL
     CROSS JOIN LATERAL (
         WITH unread AS MATERIALIZED (
-            -- Messages that don't count are included in the limit: however many there are, no more are read, besides
-            -- the notification's own.
+            -- The limit also covers messages that don't count for the notification. So at most 1,000 messages are read,
+            -- and the notification's first message.
             SELECT number, content, author_id FROM conversations.message
             WHERE conversation_id = p_conversation AND number = p_from AND number > own.read_number
             UNION
@@ -124,7 +128,7 @@ LANGUAGE sql STABLE ROWS 1 AS $$
                 ORDER BY number DESC LIMIT 1000
             )
         ), author AS MATERIALIZED (
-            -- Each once: a conversation has few of them.
+            -- Each author is read once, because a conversation has few authors.
             SELECT known.id, known.name FROM conversations.chat_user AS known
             WHERE known.id IN (SELECT author_id FROM unread) AND known.id <> p_user AND known.name IS NOT NULL
                 AND NOT core.is_blocked(known.device_id, reader.device_id)
@@ -147,14 +151,14 @@ LANGUAGE sql STABLE ROWS 1 AS $$
         AND summary.messages > 0 AND NOT conversations.is_connected(p_user)
 $$;
 
--- The number of a conversation's last message.
+-- Returns the number of a conversation's last message.
 CREATE FUNCTION conversations.last_number(p_conversation uuid) RETURNS bigint
 LANGUAGE sql STABLE AS $$
     SELECT conversation.last_number FROM conversations.conversation WHERE conversation.id = p_conversation
 $$;
 
--- Locks conversations whose notifications are being finished, in the order in which messages lock them. A message being
--- stored now is either before this, or sees the notifications deleted.
+-- Locks conversations whose notifications are being finished, in the order in which messages lock them. A message that
+-- is being stored at the same time is either committed before, or finds these notifications deleted.
 CREATE FUNCTION conversations.lock_notified(p_conversations uuid[]) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -163,8 +167,8 @@ BEGIN
 END
 $$;
 
--- These notifications were sent or dropped. For messages stored since they were read, new ones are written, a minute
--- after them.
+-- Writes new notifications after these were sent or dropped, if messages were stored since their content was read. The
+-- next notification of a user is due a minute after the last one.
 CREATE FUNCTION conversations.renew_message_notifications(p_finished core.delivery[]) RETURNS void
 LANGUAGE sql AS $$
     INSERT INTO core.delivery (

@@ -1,9 +1,11 @@
--- Conversations of partners: one is opened when both have asked for it.
+-- Conversations of partners. A conversation is opened when both partners have asked for it.
 
--- A device asks the partner in its own task for a conversation; without p_asks it only reads the state. When both have
--- asked, the conversation exists, with p_id if it is new. Code: asked, partner_asked, nobody_asked, made, there; or
--- no_such_task, no_partner, name_required, blocked, and open_conversation's. partner_device: the device to notify;
--- never shown.
+-- Asks the partner in the device's own task for a conversation. If p_asks is false, only reads the state. When both
+-- partners have asked, their conversation is found, or created with the id p_id. p_most is the limit of conversations
+-- that a user has created or written in. partner_device is the device to notify; it is never shown to a client.
+--
+-- Result codes: asked, partner_asked, nobody_asked, made, there; no_such_task, no_partner, name_required, blocked, and
+-- the refusals of open_conversation.
 CREATE FUNCTION conversations.ask_partner(
     p_device text, p_task uuid, p_asks boolean, p_id uuid, p_most integer, p_has_space boolean
 ) RETURNS TABLE (
@@ -18,7 +20,7 @@ DECLARE
     v_other bigint;
     v_conversation uuid;
 BEGIN
-    -- A device that is being erased can't ask, and its task is deleted.
+    -- Delays the erasure of the device. After it the task is gone, and the device can't ask any more.
     PERFORM core.lock_erasing_shared(p_device);
     SELECT * INTO v_asking FROM schedule.asking_of(p_device, p_task) AS asking;
     IF NOT FOUND THEN
@@ -42,7 +44,7 @@ BEGIN
         starts_at := extract(epoch FROM v_asking.starts_at);
         SELECT own.id INTO v_other FROM conversations.user_of(partner_device) AS own;
         code := CASE
-            -- A name that was erased has taken the asking along.
+            -- If the partner's name was erased, the partner's request no longer counts.
             WHEN v_asking.partner_has_asked AND v_other IS NOT NULL THEN
                 CASE WHEN v_asking.has_asked THEN 'both' ELSE 'partner_asked' END
             WHEN v_asking.has_asked THEN 'asked'

@@ -1,19 +1,22 @@
--- Reactions to messages. A change notifies letsswitch_conversations with "<conversation> reaction <user> <names> <number>
--- <message> <added or removed> <emoji>" in its transaction. A daemon that doesn't know reactions ignores this payload.
+-- Reactions to messages. A change notifies letsswitch_conversations in its transaction with "<conversation> reaction
+-- <user> <names> <number> <message> <added or removed> <emoji>". A daemon of an earlier build, without reactions,
+-- ignores this payload.
 
--- Adds a user's reaction to a message, or removes it. A repetition changes nothing and notifies no daemon. The message
--- must still have its author. Code: added, removed, repeated, name_required, no_such_conversation, no_such_message; for
--- a new reaction also blocked, messages_full, too_many_reactions.
+-- Adds a user's reaction to a message, or removes it. A repeated request changes nothing and notifies no daemon. The
+-- author of the message must not be erased.
 --
--- Locks: the user, the message. The user stays until the end of the transaction, and reactions to one message are added
--- one after the other, so that the limits are exact.
+-- Result codes: added, removed, repeated, name_required, no_such_conversation, no_such_message; for a new reaction also
+-- blocked, messages_full, too_many_reactions.
+--
+-- Locks the user against erasure, then the message. Reactions to one message are therefore added one after the other,
+-- so the limits are exact.
 CREATE FUNCTION conversations.react(
     p_device text, p_conversation uuid, p_message uuid, p_emoji text, p_adds boolean, p_has_space boolean
 ) RETURNS TABLE (code text, conversation_id uuid, number bigint, id uuid, author text, content text, sent_at bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-    -- The most reactions of one user to a message, and the most different emoji on it.
+    -- The limit of reactions of one user to a message, and of different emoji on a message.
     c_own CONSTANT integer := 5;
     c_emoji CONSTANT integer := 20;
     v_user conversations.chat_user;
@@ -21,7 +24,8 @@ DECLARE
     v_message conversations.message;
     v_author text;
 BEGIN
-    -- A user who is being erased can't add a reaction any more, or the reaction is erased too.
+    -- An erasure waits for this lock, so it also finds the reaction stored here. After the erasure no reaction is
+    -- stored.
     SELECT * INTO v_user FROM conversations.chat_user AS own
     WHERE own.device_id = p_device AND own.name IS NOT NULL FOR KEY SHARE;
     IF NOT FOUND THEN
@@ -90,8 +94,9 @@ BEGIN
 END
 $$;
 
--- The reactions to messages of a conversation, by message and emoji. The emoji that was used first comes first. `names`
--- has the first p_names users, separated by dots; `count` has all. Erased users aren't counted.
+-- Returns the reactions to these messages of a conversation, by message and emoji. The emoji that was used first comes
+-- first. `names` has the first p_names users, separated by dots. `count` is the number of all users. Erased users don't
+-- count.
 CREATE FUNCTION conversations.reactions_of(p_conversation uuid, p_numbers bigint[], p_names integer)
 RETURNS TABLE (number bigint, emoji text, count bigint, names text)
 LANGUAGE sql STABLE AS $$

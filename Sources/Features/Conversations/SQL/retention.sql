@@ -1,6 +1,7 @@
--- Deleting old messages, and names and blocks that nobody uses any more.
+-- The deletion of old messages, and of names and blocks that are no longer used.
 
--- Whether a device participates in conversations: it was connected since then, or is, or a message of its is kept.
+-- Whether a device takes part in conversations: it has used its name since p_since, is connected now, or has a stored
+-- message.
 CREATE FUNCTION conversations.is_in_conversations(p_device text, p_since timestamptz) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT EXISTS (
@@ -13,9 +14,9 @@ LANGUAGE sql STABLE AS $$
     )
 $$;
 
--- Deletes blocks and names that weren't used for p_retention seconds, p_limit of each at a time. A block counts as used while
--- its owner has anything in the schedule or takes part in conversations. Returns how many it looked at; more may be left
--- until that is 0.
+-- Deletes blocks and names that weren't used for p_retention seconds, at most p_limit of each. A block is kept while
+-- its owner has anything in the schedule or takes part in conversations. Returns the number of rows that it checked. If
+-- it isn't 0, more may be left.
 CREATE FUNCTION conversations.delete_unused(p_retention double precision, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -30,20 +31,20 @@ BEGIN
     WHERE block.id = ANY (v_blocks)
         AND (schedule.is_in_schedule(block.device_id) OR conversations.is_in_conversations(block.device_id, v_before));
     DELETE FROM core.block WHERE block.id = ANY (v_blocks) AND block.used_at < v_before;
-    -- Last, because a blocked user keeps the name while the block exists.
+    -- Names come last, because a blocked user's name is kept while the block exists.
     RETURN cardinality(v_blocks) + conversations.delete_unused_names(v_before, p_limit);
 END
 $$;
 
--- Deletes names that weren't used since p_before, p_limit at a time; they can then be taken again. A name is kept if
--- its user is in the schedule or in a conversation, is connected, has written a message or added a reaction that is kept,
--- or was blocked by that name, because the block would then seem to concern the name's next user. Returns how many it
--- looked at; more may be left until that is 0.
+-- Deletes names that weren't used since p_before, at most p_limit. They can then be taken again. A name is kept if its
+-- user is in the schedule or in a conversation, is connected, or has a stored message or reaction. A name is also kept
+-- if a block has it, because the block would seem to be about the next user of this name. Returns the number of names
+-- that it checked. If it isn't 0, more may be left.
 CREATE FUNCTION conversations.delete_unused_names(p_before timestamptz, p_limit integer) RETURNS integer
 LANGUAGE plpgsql AS $$
 DECLARE
-    -- Locked first: a transaction that creates a conversation with one of these users, sends a message or blocks is
-    -- before or after this one.
+    -- The users are locked first, so transactions that create a conversation with one of them, store a message or block
+    -- one wait or come first.
     v_users bigint[] := ARRAY(
         SELECT own.id FROM conversations.chat_user AS own
         WHERE own.checked_at < p_before AND own.name IS NOT NULL ORDER BY own.checked_at LIMIT p_limit FOR UPDATE SKIP LOCKED
@@ -64,9 +65,9 @@ BEGIN
 END
 $$;
 
--- Deletes messages older than p_retention seconds with their reactions, conversations without messages since then, and
--- groups that all participants have left, with their messages; p_limit of each at a time. Returns how many; more may be
--- left until that is 0.
+-- Deletes at most p_limit of each: messages older than p_retention seconds, with their reactions; conversations in
+-- which no message was sent since then; groups that all participants have left, with their messages. Returns the number
+-- of rows that it deleted or checked. If it isn't 0, more may be left.
 CREATE FUNCTION conversations.delete_old(p_retention double precision, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -89,7 +90,7 @@ BEGIN
         SELECT past.id FROM conversations.conversation AS past
         WHERE past.checked_at < v_before ORDER BY past.checked_at LIMIT p_limit FOR UPDATE SKIP LOCKED
     );
-    -- The messages of groups that all participants have left. Each group is deleted once it is empty.
+    -- The messages of groups that all participants have left. A group is deleted when it has no messages any more.
     v_left := ARRAY(
         SELECT past.id FROM conversations.conversation AS past WHERE past.id = ANY (v_checked) AND past.checked_at = '-infinity'
     );
@@ -103,7 +104,7 @@ BEGIN
         LIMIT p_limit
     ) AS own;
     v_emptied := conversations.delete_messages(v_conversations, v_numbers, p_limit);
-    -- A conversation in use is looked at again when its last message is old enough.
+    -- A conversation in use is checked again when its last message is old enough.
     UPDATE conversations.conversation SET checked_at = conversation.used_at
     WHERE conversation.id = ANY (v_checked) AND conversation.id <> ALL (v_left) AND conversation.used_at >= v_before;
     v_conversations := ARRAY(
@@ -126,8 +127,8 @@ BEGIN
 END
 $$;
 
--- Deletes messages that nobody will send, because there was no daemon with a broker for so long. Returns how many, at
--- most p_limit.
+-- Deletes messages from the bridge's outbox, at most p_limit, if no daemon with a broker has run for seven days: no
+-- daemon would send them. Returns the number of deleted messages.
 CREATE FUNCTION conversations.delete_unsent(p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -141,9 +142,9 @@ BEGIN
 END
 $$;
 
--- Deletes messages, whose rows the transaction has locked, with their reactions: p_limit reactions, and the messages
--- that have none left. Reactions that an erasure is deleting are skipped, so this never waits. Returns how many rows it
--- deleted.
+-- Deletes these messages with their reactions: at most p_limit reactions, and those messages that have no reactions
+-- left. The caller has locked the messages. Reactions that an erasure is deleting are skipped, so this function never
+-- waits for a lock. Returns the number of deleted rows.
 CREATE FUNCTION conversations.delete_messages(p_conversations uuid[], p_numbers bigint[], p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE

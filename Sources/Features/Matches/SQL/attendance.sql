@@ -1,16 +1,23 @@
--- Attendance: who was in a match's room, from when to when.
+-- Attendance: which users were in a match's room, and when.
 
--- One report of joins and leaves at a time, so that each event has the number of members in the room.
+-- Takes the lock of presence events until the end of the transaction. Only one report at a time is written, so that
+-- each event has the right number of members in the room.
 CREATE FUNCTION matches.lock_presence_events() RETURNS void
 LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock(19546::bigint << 48) $$;
 
--- Writes joins and leaves in matches' rooms, in order. The arrays have one element per event: p_peers is the number of
--- peers in the room afterwards on that daemon; p_tasks is the task that the peer named, which counts if it is one of
--- the room's; p_ages is how many seconds ago it was. Other rooms and erased users are ignored. A user who was there
--- before the match ended, or is there according to the table, leaves as that user. A report that p_writer, the daemon,
--- has already written, by its number, isn't written again.
+-- Writes the joins and leaves of one daemon (p_writer) in matches' rooms, in order. A report with a number that the
+-- daemon has already used is ignored. The arrays have one element per event:
+--   p_events   room.joined or room.left
+--   p_rooms    the room
+--   p_tasks    the task that the member named; if it isn't a task of the room's match, the member counts as unnamed
+--   p_peers    the number of members in the room after the event, on this daemon
+--   p_ages     how many seconds ago the event happened
 --
--- If the other daemons considered a live daemon dead, they removed its members. Their leaves aren't counted again.
+-- Rooms without a match and members of erased tasks are ignored. A leave counts for the task under which core.presence
+-- has the member, even if the match has changed since the join.
+--
+-- If the other daemons considered this daemon dead while it was alive, they have already removed its members. The
+-- leaves of these members aren't counted again.
 CREATE FUNCTION matches.report_peers(
     p_writer uuid, p_number bigint,
     p_events text[], p_rooms uuid[], p_tasks uuid[], p_peers integer[], p_ages double precision[]
@@ -62,7 +69,7 @@ BEGIN
         WHERE own.closes_at IS NOT NULL AND own.is_erased IS NOT TRUE
         GROUP BY report.room, own.task_id
     ), counted AS MATERIALIZED (
-        -- The reporter's row is locked, so nobody else changes these.
+        -- This transaction has locked the reporter's row, so no other transaction changes these rows.
         SELECT report.*, own.before, greatest(0, own.before + report.change) AS after
         FROM report
         CROSS JOIN LATERAL (
@@ -81,7 +88,7 @@ BEGIN
             counted.room, counted.task_id, counted.closes_at, counted.joined_at, counted.changed_at,
             counted.after - counted.before, counted.visits, counted.most_peers
         FROM counted
-        -- In one order, so that transactions don't deadlock.
+        -- In a fixed order, so that transactions don't deadlock.
         ORDER BY counted.room, counted.task_id
         ON CONFLICT (room_id, task_id) DO UPDATE SET
             changed_at = excluded.changed_at, present = known.present + excluded.present,
@@ -108,14 +115,15 @@ BEGIN
         LEFT JOIN unnest(v_rooms, v_tasks, v_gone) AS gone (room, task, count)
             ON gone.room = reported.room AND gone.task IS NOT DISTINCT FROM reported.task_id
                 AND reported.event = 'room.left'
-        -- The other daemons have already written that these members left.
+        -- The other daemons have already written the events of these leaves.
         WHERE reported.number > coalesce(gone.count, 0);
     END IF;
 END
 $$;
 
--- Writes events of joins and leaves, in their order, after core.attendance counts them. Each event has the number of members in the
--- room after it. p_peers is that number for rooms without attendance.
+-- Writes the events of joins and leaves in order. core.attendance counts them already. Each event gets the number of
+-- members in the room after it, computed backwards from core.attendance. For a room without attendance that number is
+-- taken from p_peers.
 CREATE FUNCTION matches.write_presence_events(
     p_events text[], p_rooms uuid[], p_tasks uuid[], p_at timestamptz[], p_peers integer[]
 ) RETURNS void
@@ -138,7 +146,7 @@ LANGUAGE sql AS $$
             coalesce(greatest(present.connections - reported.later_change, (reported.change > 0)::integer), reported.peers)
         FROM reported
         JOIN present ON present.room = reported.room
-        -- The task has a row by now if it is one of the room's.
+        -- If the task belongs to the room, it has a row in core.attendance by now.
         LEFT JOIN core.attendance AS own ON own.task_id = reported.task AND own.room_id = reported.room
         ORDER BY reported.place
         RETURNING event.id
@@ -152,8 +160,8 @@ LANGUAGE sql AS $$
     WHERE provider.subscribes AND provider.disabled_at IS NULL
 $$;
 
--- Writes an event for each connection that came or went in open rooms. Rooms and tasks are those of core.attendance; p_changes has
--- the number of connections that came, below zero if they went.
+-- Writes one event for each connection that has joined or left an open room. The arrays name rows of core.attendance.
+-- p_changes is the number of connections that joined, or below zero the number that left.
 CREATE FUNCTION matches.write_presence_changes(
     p_rooms uuid[], p_tasks uuid[], p_changes integer[], p_at timestamptz
 ) RETURNS void
@@ -172,9 +180,9 @@ LANGUAGE sql AS $$
     HAVING count(*) > 0
 $$;
 
--- Writes the members of a daemon that the other daemons considered dead, and whose members they removed: the number of connections by room
--- and by the task that they named, as in report_peers; all or a part. This is the state after the report p_number. After a later report it
--- changes nothing.
+-- Writes the members of a live daemon again, after the other daemons considered it dead and removed its members. The
+-- arrays have the daemon's connections per room and named task, as in report_peers, for all of its rooms or a part of
+-- them. They are the state after the daemon's report p_number. If a later report is already written, nothing changes.
 CREATE FUNCTION matches.recount_peers(
     p_writer uuid, p_number bigint, p_rooms uuid[], p_tasks uuid[], p_connections integer[]
 ) RETURNS void
@@ -187,13 +195,13 @@ DECLARE
     v_tasks uuid[];
     v_changes integer[];
 BEGIN
-    -- A transaction that removes the daemon's members holds this row. One that deletes the daemon's row locks it after the
-    -- daemon's row.
+    -- Takes the lock of the reporter's row. A transaction that removes the daemon's members holds this lock. A
+    -- transaction that deletes the daemon's row locks the daemon's row before it.
     INSERT INTO core.reporter AS known (id, number, wrote_at) VALUES (p_writer, p_number, v_now)
     ON CONFLICT (id) DO UPDATE SET wrote_at = excluded.wrote_at
     RETURNING known.number INTO v_number;
-    -- Without the daemon's row, no other daemon would later remove what is written here. If the daemon is alive,
-    -- its next heartbeat creates the row, and its reports count again.
+    -- If the daemon has no row, no other daemon would later remove the members that are written here. A live daemon
+    -- creates its row at the next heartbeat, and its reports count again.
     IF v_number > p_number OR NOT EXISTS (SELECT FROM core.daemon WHERE daemon.id = p_writer) THEN
         RETURN;
     END IF;
@@ -229,7 +237,7 @@ BEGIN
         SELECT
             counted.room, counted.task_id, counted.closes_at, v_now, v_now, counted.change, 1, counted.connections
         FROM counted WHERE counted.change <> 0
-        -- In the order of reports.
+        -- In the same order as in report_peers.
         ORDER BY counted.room, counted.task_id
         ON CONFLICT (room_id, task_id) DO UPDATE SET
             changed_at = excluded.changed_at, present = known.present + excluded.present
@@ -242,8 +250,8 @@ BEGIN
 END
 $$;
 
--- Writes leaves for members on daemons that no longer exist, at the daemon's last heartbeat; p_limit of its rooms' rows
--- at a time. Returns whether there was anything to do; there may be more.
+-- Writes leaves for the members of a dead daemon, at the time of its last heartbeat, for at most p_limit rows of
+-- core.presence. Returns whether it found a dead daemon. If it did, more rows may be left.
 CREATE FUNCTION matches.close_presence(p_limit integer) RETURNS boolean
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -273,7 +281,7 @@ BEGIN
     IF v_has_subscribers THEN
         PERFORM matches.lock_presence_events();
     END IF;
-    -- In the order in which reports lock them.
+    -- In the order in which reports lock these rows.
     PERFORM FROM core.attendance
     WHERE attendance.room_id = ANY (v_rooms) ORDER BY attendance.room_id, attendance.task_id FOR UPDATE;
     UPDATE core.attendance

@@ -1,4 +1,4 @@
--- The export of a device: its attendance of rooms.
+-- Returns the data of a device about its attendance in rooms.
 CREATE FUNCTION matches.export_device(p_device text) RETURNS TABLE (kind text, stored jsonb)
 LANGUAGE sql STABLE AS $$
     (

@@ -1,7 +1,7 @@
--- Deleting old attendance.
+-- The deletion of old attendance.
 
--- Deletes attendance of rooms that closed more than p_retention seconds ago, and reporters that have been silent for a day;
--- p_limit of each at a time. Returns how many rows of attendance; more may be left until that is 0.
+-- Deletes the attendance of rooms that closed more than p_retention seconds ago, and reporters that haven't written for
+-- a day, at most p_limit of each. Returns the number of deleted rows of attendance. If it isn't 0, more may be left.
 CREATE FUNCTION matches.delete_old(p_retention double precision, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,20 +1,23 @@
--- Where devices are reached, and the secrets that daemons share.
+-- The addresses at which devices receive notifications.
 
--- One change at a time to the device that an address belongs to. Taken after that device's lock.
+-- Locks an address until the end of the transaction: only one transaction at a time changes the device that it belongs
+-- to. It is taken after that device's lock.
 CREATE FUNCTION notifications.lock_address(p_channel text, p_address text) RETURNS void
 LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock(19542, hashtext(p_channel || ' ' || p_address)) $$;
 
--- Registers a device's address. The device has at most p_most of them with this provider, and its oldest go. An address that another device
--- had belongs to this one from now on. Returns added, if there is one address more; kept, if there isn't; full, if there would be one more
--- with p_is_full. Two devices may take each other's addresses at once, so the locks come in this order: the device's, the address's, then
--- rows in order of id.
+-- Registers an address of a device with a provider. If another device had this address, it belongs to p_device from now
+-- on. If the device then has more than p_most addresses with the provider, its oldest ones are deleted. Returns added
+-- if the number of addresses grows, kept if it doesn't, or full if it would grow and p_is_full is true.
+--
+-- Locks in this order: the device, the address, then rows in order of id. Two devices may register each other's
+-- addresses at the same time.
 CREATE FUNCTION notifications.register_address(
     p_device text, p_channel text, p_address text, p_details text, p_most integer, p_is_full boolean
 ) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
     v_now timestamptz := core.clock();
-    -- Renewed, it has its reminders already.
+    -- Whether the device didn't have this address before. Otherwise its reminders are already written.
     v_is_new boolean;
     v_is_added boolean;
     v_is_late boolean := schedule.is_reminded_soon(p_device);
@@ -22,9 +25,9 @@ BEGIN
     IF v_is_late THEN
         PERFORM reminders.lock_claims_shared();
     END IF;
-    -- Two at once would not see each other, and both stay.
+    -- Without this lock two simultaneous registrations wouldn't see each other, and both addresses would stay.
     PERFORM core.lock_device(p_device);
-    -- Nobody can add the address now, so its row is among the locked ones.
+    -- No other transaction can insert the address now, so the statements below find its row if it exists.
     PERFORM notifications.lock_address(p_channel, p_address);
     v_is_added := NOT EXISTS (
         SELECT FROM core.address WHERE channel = p_channel AND address = p_address
@@ -61,7 +64,7 @@ BEGIN
 END
 $$;
 
--- Deletes an address of a device; all of the provider if p_address is NULL.
+-- Deletes an address of a device. If p_address is NULL, deletes all of the device's addresses with the provider.
 CREATE FUNCTION notifications.remove_address(p_device text, p_channel text, p_address text) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -76,7 +79,7 @@ BEGIN
 END
 $$;
 
--- Registers a device's push token, of which it has one. Returns what register_address returns.
+-- Registers a device's push token. A device has only one. Returns the result of register_address.
 CREATE FUNCTION notifications.register_token(
     p_device text, p_token text, p_sandbox boolean, p_is_full boolean
 ) RETURNS text

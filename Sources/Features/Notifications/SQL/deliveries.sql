@@ -1,24 +1,26 @@
--- Sending what the outbox has: deliveries are leased, sent by a daemon, and deleted.
+-- Sending the deliveries of the outbox: a daemon leases them, sends them, and deletes them.
 
--- Leases what is due, the longest due first, for p_lease seconds. By then it must be finished or the lease renewed;
--- otherwise another daemon takes it. Reminders and other deliveries have separate limits. `verdict` is `send`; or
--- `expired`: the deadline has passed, and the row is deleted; or `orphaned`: there is no receiver any more. Instants
--- are epoch seconds.
+-- Leases deliveries that are due for p_lease seconds, the longest due first: at most p_reminders reminders and p_others
+-- other deliveries. The daemon must finish a delivery or renew its lease by then; otherwise another daemon leases it.
+--
+-- `verdict` is `send`, `expired` (the deadline has passed, and the row is deleted) or `orphaned` (the delivery has no
+-- receiver any more). Instants are epoch seconds.
 CREATE FUNCTION notifications.lease_deliveries(
     p_channel text, p_reminders integer, p_others integer, p_lease double precision
 )
 RETURNS TABLE (
     id bigint, verdict text, type text, message_id uuid, attempt integer, happened_at double precision,
     deadline double precision, now double precision,
-    -- For a reminder to an address.
+    -- Set for deliveries to an address.
     address text, details text, registered_at double precision,
-    -- For an event. The lists have commas between their parts; an empty part is an unknown user.
+    -- Set for an event. `people`, `task_ids` and `came` are separated by commas. An empty part is a user whose device
+    -- is unknown.
     number bigint, person text, people text, task_ids text, came text, peers integer, closes_at bigint,
-    -- For a reminder, or a notification that the partner has changed; the day only if it isn't today.
+    -- Set for a reminder, and for a notification that the partner has changed. `day` is NULL if the task starts today.
     task_id uuid, is_reminder boolean, partner_task text, day text,
-    -- For these, or for an event.
+    -- Set for reminders, for notifications that the partner has changed, and for events.
     title text, start_time text, time_zone text, starts_at bigint, room_id uuid,
-    -- For messages of a conversation, as unread_messages returns it.
+    -- Set for a notification of messages; see unread_messages.
     conversation_id uuid, names text, authors text, messages bigint, recent text
 )
 LANGUAGE plpgsql AS $$
@@ -73,24 +75,25 @@ BEGIN
     SELECT
         delivery.id,
         CASE
-            -- The reminder is gone if the task was moved to another time: there it gets a new one.
+            -- If the task was moved to another start, its reminder was deleted. It gets a new one there.
             WHEN delivery.urgent AND (task.device_id IS NULL OR NOT reminders.has_reminder(delivery.message_id)) THEN 'orphaned'
             WHEN delivery.event_id IS NOT NULL AND event.id IS NULL THEN 'orphaned'
             -- The task was moved meanwhile. The user who moved it has seen the change.
             WHEN kind.is_notice AND task.notified_at IS NULL THEN 'orphaned'
-            -- A user in the room was notified there and sees who else is present.
+            -- A user in the room was notified there, and sees the other members.
             WHEN kind.is_notice AND EXISTS (
                 SELECT FROM core.attendance
                 WHERE attendance.room_id = task.room_id AND attendance.task_id = task.id AND attendance.present > 0
             ) THEN 'orphaned'
-            -- After a provider's outage there may be several, which would all say the same.
+            -- After an outage of the provider several notifications may be due with the same text. Only the last one is
+            -- sent.
             WHEN kind.is_notice AND EXISTS (
                 SELECT FROM core.delivery AS later
                 WHERE later.id = ANY (v_ids) AND later.id > delivery.id AND later.task_id = delivery.task_id
                     AND later.address_id = delivery.address_id AND NOT later.urgent AND later.event_id IS NULL
                     AND later.conversation_id IS NULL
             ) THEN 'orphaned'
-            -- Everything was read meanwhile, or the user no longer wants it.
+            -- The user has read everything meanwhile, is connected, or has muted or left the conversation.
             WHEN delivery.conversation_id IS NOT NULL AND unread.device_id IS NULL THEN 'orphaned'
             WHEN delivery.address_id IS NOT NULL AND address.id IS NULL THEN 'orphaned'
             ELSE 'send'
@@ -120,7 +123,7 @@ BEGIN
         delivery.urgent,
         partner.title,
         CASE WHEN kind.is_notice THEN notifications.start_day_text(task.starts_at, task.time_zone) END,
-        -- For an erased user only the tag is sent.
+        -- The event of an erased user has the user's tag only.
         CASE WHEN erasure.person IS NULL THEN coalesce(event.title, task.title) END,
         CASE WHEN erasure.person IS NULL THEN coalesce(event.start_time, task.start_time) END,
         CASE WHEN erasure.person IS NULL THEN coalesce(event.time_zone, task.time_zone) END,
@@ -138,12 +141,12 @@ BEGIN
     LEFT JOIN LATERAL conversations.unread_messages(
         delivery.user_id, delivery.conversation_id, delivery.from_number, delivery.until_number
     ) AS unread ON delivery.conversation_id IS NOT NULL
-    -- An address that now belongs to another device doesn't get this one's reminders.
+    -- If the address belongs to another device now, it doesn't receive the deliveries of this one.
     LEFT JOIN core.address
         ON address.id = delivery.address_id AND address.device_id = coalesce(task.device_id, unread.device_id)
     LEFT JOIN LATERAL (
         SELECT
-            -- A user who only moved here from another room hasn't joined.
+            -- The row of a user who was moved here from another room has no visits until the user joins.
             array_agg(attendance.task_id ORDER BY attendance.task_id)
                 FILTER (WHERE attendance.task_id = ANY (event.task_ids) AND attendance.visits > 0) AS came,
             max(attendance.most_peers) AS most_peers
@@ -154,8 +157,9 @@ BEGIN
 END
 $$;
 
--- Renews leases. The arrays have one element per delivery. What another daemon has leased meanwhile isn't renewed.
--- Returns what is renewed.
+-- Renews the leases of deliveries for p_lease seconds. The arrays have one element per delivery. p_attempts are the
+-- numbers of attempts when this daemon leased them. A delivery that another daemon has leased since then isn't renewed.
+-- Returns the renewed deliveries.
 CREATE FUNCTION notifications.renew_deliveries(p_ids bigint[], p_attempts integer[], p_lease double precision)
 RETURNS TABLE (id bigint)
 LANGUAGE plpgsql AS $$
@@ -172,10 +176,10 @@ BEGIN
 END
 $$;
 
--- Writes the results of attempts. Returns the reminders that were delivered by it for the first time.
---   p_accepted, p_dropped   finished; only accepted ones count as delivered
---   p_gone                  finished, and the address is deleted, unless it was registered again since
---   p_again                 to be tried after p_delays seconds; the lease doesn't count as an attempt if p_begun is false
+-- Writes the results of attempts. Returns the reminders that are delivered now for the first time.
+--   p_accepted, p_dropped   finished; only the accepted ones count as delivered
+--   p_gone                  finished; the address is deleted, unless it was registered again in the meantime
+--   p_again                 tried again after p_delays seconds; if p_begun is false, the lease is not an attempt
 CREATE FUNCTION notifications.finish_deliveries(
     p_accepted bigint[], p_dropped bigint[], p_gone bigint[],
     p_again bigint[], p_attempts integer[], p_begun boolean[], p_delays double precision[]
@@ -188,14 +192,14 @@ DECLARE
     v_events bigint[];
     v_notified core.delivery[];
 BEGIN
-    -- Reminders are locked before deliveries, as erasing does.
+    -- Reminders are locked before deliveries, in the common order of locks (tasks.sql).
     SELECT array_agg(delivery.message_id) INTO v_reminders FROM core.delivery
     WHERE delivery.id = ANY (p_accepted) AND delivery.urgent;
     IF v_reminders IS NOT NULL THEN
         RETURN QUERY SELECT * FROM reminders.mark_delivered(v_reminders);
     END IF;
-    -- Conversations are locked before deliveries, as sending a message does. A message being stored now is then either
-    -- covered by the rows deleted here, or seen by renew_message_notifications.
+    -- Conversations are locked before deliveries, as when a message is sent. A message that is being stored at the same
+    -- time is either covered by the rows deleted here, or found by renew_message_notifications.
     PERFORM conversations.lock_notified(ARRAY(
         SELECT delivery.conversation_id FROM core.delivery
         WHERE delivery.id = ANY (p_accepted || p_dropped || p_gone || p_again) AND delivery.conversation_id IS NOT NULL
@@ -228,7 +232,8 @@ BEGIN
 END
 $$;
 
--- When a provider has something to send, and how much waits, counted to 10,000. Epoch seconds.
+-- Returns when a provider's next reminder (urgent) and its next other delivery are due, and the number of its
+-- deliveries, counted up to 10,000. Instants are epoch seconds.
 CREATE FUNCTION notifications.next_delivery(
     p_channel text,
     OUT urgent double precision, OUT others double precision, OUT now double precision, OUT waiting bigint
@@ -247,7 +252,8 @@ BEGIN
 END
 $$;
 
--- The day of a start as text, `Wed 25 Nov`; NULL if it is today there, or the zone is unknown.
+-- Returns the day of a start as text, such as `Wed 25 Nov`. Returns NULL if the day is today in the zone, or if the
+-- zone is unknown.
 CREATE FUNCTION notifications.start_day_text(p_starts_at timestamptz, p_zone text) RETURNS text
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -258,7 +264,7 @@ BEGIN
 END
 $$;
 
--- The devices of these tasks, in their order; NULL if unknown.
+-- Returns the tags of the devices of these tasks, in order; NULL for a task without a known device.
 CREATE FUNCTION notifications.owners_of(p_tasks uuid[]) RETURNS text[]
 LANGUAGE sql STABLE AS $$
     SELECT array_agg(core.person_tag(task.device_id) ORDER BY own.place)
@@ -266,7 +272,8 @@ LANGUAGE sql STABLE AS $$
     LEFT JOIN schedule.visible_task AS task ON task.id = own.id
 $$;
 
--- A room's end gets its number when it is first read, because no statement causes it.
+-- Numbers those of these events that have no number yet: the ends of rooms. No statement runs when a room ends, so its
+-- event gets a number when it is first leased.
 CREATE FUNCTION notifications.number_events(p_ids bigint[]) RETURNS void
 LANGUAGE sql AS $$
     UPDATE core.event SET number = numbered.number

@@ -1,7 +1,8 @@
--- The providers of reminders and events. The table, not the settings of the daemon that claims a task, decides which
--- are in use: deliveries are written for the providers in the table, and leased by the daemons that serve them.
+-- The providers of reminders and events. The table says which providers are in use, and not the settings of the daemon
+-- that claims a task. Deliveries are written for the providers in the table, and leased by the daemons that serve them.
 
--- Records that a daemon has started with this provider, which is in use from now on, even if it was disabled. Returns the number of starts.
+-- Records that a daemon has started with this provider. The provider is in use from now on, even if it was disabled.
+-- Returns the number of starts.
 CREATE FUNCTION notifications.start_provider(p_name text) RETURNS bigint
 LANGUAGE sql AS $$
     INSERT INTO core.provider AS known (name, seen_at) VALUES (p_name, core.clock())
@@ -9,7 +10,8 @@ LANGUAGE sql AS $$
     RETURNING starts
 $$;
 
--- Records that a daemon still serves the provider. Leasing calls this; the row is written at most every ten minutes.
+-- Records that a daemon still serves the provider. lease_deliveries calls this function, and the row is written at most
+-- every ten minutes.
 CREATE FUNCTION notifications.touch_provider(p_name text, p_now timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -22,8 +24,9 @@ BEGIN
 END
 $$;
 
--- Disables a provider whose server has refused this daemon for good. No more deliveries are written for it. If another
--- daemon has started with the provider since, nothing changes: that daemon tries itself. Returns whether it is disabled.
+-- Disables a provider whose server has permanently refused this daemon. No more deliveries are written for it. p_start
+-- is the number that start_provider returned. If another daemon has started with the provider since then, nothing
+-- changes, because that daemon tries the provider itself. Returns whether the provider is disabled.
 CREATE FUNCTION notifications.disable_provider(p_name text, p_start bigint) RETURNS boolean
 LANGUAGE plpgsql AS $$
 BEGIN

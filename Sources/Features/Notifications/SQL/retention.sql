@@ -1,7 +1,8 @@
--- Deletion of old deliveries, events and attendance.
+-- The deletion of deliveries whose provider can't send them in time.
 
--- Deletes a provider's deliveries except for the p_keep newest of all; p_limit at a time. Reminders aren't counted or
--- deleted: each is useful until its start, and is deleted then. Returns how many.
+-- Deletes at most p_limit of a provider's deliveries that aren't among the p_keep newest deliveries of all providers.
+-- Reminders don't count and aren't deleted here: a reminder is useful until its start, and expires then. Returns the
+-- number of deleted deliveries.
 CREATE FUNCTION notifications.drop_deliveries(p_channel text, p_keep bigint, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -21,8 +22,8 @@ BEGIN
 END
 $$;
 
--- Deletes deliveries of a provider whose server has refused the daemon, p_limit at a time; nothing if a daemon has
--- started with the provider since. Returns how many.
+-- Deletes at most p_limit deliveries of a disabled provider. If a daemon has started with the provider since it was
+-- disabled, nothing is deleted. Returns the number of deleted deliveries.
 CREATE FUNCTION notifications.clear_deliveries(p_channel text, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 BEGIN

@@ -1,5 +1,6 @@
--- The export of a device: its question sessions, questions and votes. Votes are stored under an id that only the session knows, so only votes in
--- sessions in which the device has asked a question are found.
+-- Returns the data of a device in questions: its question sessions, announcements, questions and votes. Votes are
+-- stored under an id that differs in each session. So only votes in sessions in which the device has asked a question
+-- are found.
 CREATE FUNCTION questions.export_device(p_device text) RETURNS TABLE (kind text, stored jsonb)
 LANGUAGE sql STABLE AS $$
     (

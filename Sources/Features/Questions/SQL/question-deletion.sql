@@ -1,11 +1,12 @@
 -- Deletion of questions: when a device is erased, and when they are old.
 
--- Empties p_limit questions of a device that is being erased. Returns whether none are left.
+-- Deletes the content of at most p_limit questions of a device that is being erased. Returns whether none are left.
 CREATE FUNCTION questions.erase_rows(p_device text, p_limit integer) RETURNS boolean
 LANGUAGE sql AS $$ SELECT questions.empty_questions(p_device, p_limit) < p_limit $$;
 
--- Empties p_limit questions of a device, which others see. Its announcements and its sessions' titles are deleted at
--- once; the sessions stay for the people in them. Returns how many; more may be left until that is less.
+-- Deletes the content of at most p_limit questions of a device. The announcements and titles of the device's sessions
+-- are deleted at once. The sessions stay, because other users may be in them. Returns the number of changed questions.
+-- If it is p_limit, more may be left.
 CREATE FUNCTION questions.empty_questions(p_device text, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -20,7 +21,7 @@ BEGIN
         SELECT own.id FROM questions.question_session AS own WHERE own.device_id = p_device ORDER BY own.id FOR UPDATE
     LOOP
         UPDATE questions.question_session SET device_id = NULL, title = '' WHERE question_session.id = v_session;
-        -- Daemons remember a title for as long as nothing happens.
+        -- Daemons keep a session's title until the session's version changes.
         PERFORM questions.count_changes(v_session, 1);
     END LOOP;
     WHILE v_count < p_limit LOOP
@@ -49,8 +50,9 @@ BEGIN
 END
 $$;
 
--- Deletes questions asked longer than p_retention seconds ago, and sessions in which nothing has happened since; p_limit rows of each
--- kind at a time. Returns how many it took: more may be left until that is 0.
+-- Deletes questions asked more than p_retention seconds ago, and sessions that haven't changed since then and have no
+-- questions left, at most p_limit rows of each kind. Announcements are deleted after an hour. A session without a
+-- presenter's key isn't deleted. Returns the number of deleted or checked rows. If it isn't 0, more may be left.
 CREATE FUNCTION questions.delete_old(p_retention double precision, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -78,7 +80,7 @@ BEGIN
     ));
     GET DIAGNOSTICS v_taken = ROW_COUNT;
     v_sum := v_sum + v_taken;
-    -- A question is deleted after its votes.
+    -- Questions are deleted after all of their votes.
     IF v_taken < p_limit THEN
         WITH gone AS (
             DELETE FROM questions.question WHERE question.id = ANY (v_questions) RETURNING question.session_id, question.state

@@ -1,6 +1,7 @@
 -- Reading a session's questions.
 
--- Questions as they are shown: one of a device that is being erased has no content, before it is emptied too.
+-- Questions as clients see them. A question of a device that is being erased has no content, even before the content is
+-- deleted.
 CREATE VIEW questions.visible_question AS
 SELECT
     question.id, question.session_id, question.number,
@@ -10,8 +11,9 @@ SELECT
 FROM questions.question
 LEFT JOIN core.erasure ON erasure.device_id = question.device_id;
 
--- A session, and p_limit questions of it in the order of asking, after p_after if that is one of them; one row without a question
--- if there is none. p_all: in whatever state; else the approved.
+-- Returns a session and at most p_limit of its questions in the order in which they were asked. If p_after is one of
+-- its questions, the list begins after it. Returns one row without a question if there is none. If p_all is false, only
+-- approved questions are returned; if true, questions in every state.
 CREATE FUNCTION questions.list_questions(p_session uuid, p_after uuid, p_all boolean, p_limit integer) RETURNS TABLE (
     title text, is_moderated boolean, session_state text, key_digest text, session_version bigint,
     id uuid, session_id uuid, content text, answered boolean, answer text, state text,
@@ -35,12 +37,12 @@ LANGUAGE sql STABLE AS $$
     ORDER BY listed.number
 $$;
 
--- A session, and which of its questions have changed after a version: p_limit of them in the order of their last changes; one row
--- without a question if none has.
+-- Returns a session, and at most p_limit of its questions that have changed after the version p_after, in the order of
+-- their last changes. Returns one row without a question if none has changed.
 CREATE FUNCTION questions.changed_questions(p_session uuid, p_after bigint, p_limit integer) RETURNS TABLE (
     title text, is_moderated boolean, session_state text, session_version bigint, announced bigint,
     session_id uuid, id uuid, version bigint,
-    -- Nothing has happened to it but votes.
+    -- is_voted: whether only votes have changed the question. was_answered: whether it was answered.
     is_voted boolean, was_answered boolean
 )
 LANGUAGE sql STABLE AS $$
@@ -58,11 +60,11 @@ LANGUAGE sql STABLE AS $$
     ORDER BY question.version
 $$;
 
--- The current state of these questions, in the given order; without deleted ones.
+-- Returns the current state of these questions in the given order. Deleted questions are left out.
 CREATE FUNCTION questions.questions_by_id(p_ids uuid[]) RETURNS TABLE (
     id uuid, session_id uuid, content text, answered boolean, answer text, state text,
     votes integer, asked_from uuid, asked_at bigint, version bigint,
-    -- Nothing has happened to it but that it was asked.
+    -- Whether the question hasn't changed since it was asked.
     is_new boolean
 )
 LANGUAGE sql STABLE AS $$

@@ -1,7 +1,8 @@
--- Question sessions. A statement that changes a session locks its row first, increments its version and notifies
--- letsswitch_questions with "<session> <version>", all in one transaction. Nothing is announced that isn't stored.
+-- Question sessions. A statement that changes a session first locks its row and increments its version. It notifies
+-- letsswitch_questions with "<session> <version>" in the same transaction, so only stored changes are announced.
 
--- Adds p_count changes to a session whose row is locked, and notifies the daemons. Returns the last one's version.
+-- Adds p_count changes to a session whose row is locked, and notifies the daemons. Returns the version of the last
+-- change.
 CREATE FUNCTION questions.count_changes(p_session uuid, p_count integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -20,7 +21,7 @@ $$;
 
 -- Sessions ---------------------------------------------------------------------------------------------------------
 
--- Code: made, too_many_sessions. p_most: of a device.
+-- Creates a session of a device. p_most is the limit of sessions of a device. Result codes: made, too_many_sessions.
 CREATE FUNCTION questions.make_question_session(
     p_id uuid, p_device text, p_title text, p_is_moderated boolean, p_key_digest text, p_most integer
 ) RETURNS text
@@ -40,7 +41,7 @@ BEGIN
 END
 $$;
 
--- Creates the session in which everybody is a presenter, if it doesn't exist.
+-- Creates the session in which every client has the presenter's rights, if it doesn't exist.
 CREATE FUNCTION questions.make_open_question_session(p_id uuid, p_title text) RETURNS void
 LANGUAGE sql AS $$
     INSERT INTO questions.question_session (id, title, is_moderated, state, used_at)
@@ -48,7 +49,7 @@ LANGUAGE sql AS $$
     ON CONFLICT (id) DO NOTHING
 $$;
 
--- Opens or closes a session. Code: done, no_such_session, presenter_only.
+-- Opens or closes a session. Result codes: done, no_such_session, presenter_only.
 CREATE FUNCTION questions.set_question_session(p_id uuid, p_state text, p_keys text[]) RETURNS TABLE (
     code text, id uuid, title text, is_moderated boolean, state text, version bigint
 )
@@ -70,7 +71,8 @@ BEGIN
 END
 $$;
 
--- Why a person with these keys (digests) has no presenter's rights; NULL if the person has them.
+-- Returns why a client with these keys (digests) doesn't have the presenter's rights: no_such_session or
+-- presenter_only. Returns NULL if the client has the rights.
 CREATE FUNCTION questions.presenter_refusal(p_session questions.question_session, p_keys text[]) RETURNS text
 LANGUAGE sql IMMUTABLE AS $$
     SELECT CASE
@@ -81,9 +83,9 @@ $$;
 
 -- Questions --------------------------------------------------------------------------------------------------------
 
--- Stores a question. p_per_minute: the most questions of one asker; p_most: the most questions of a session that aren't dismissed;
--- p_present: the seconds since the asker came.
--- Code: asked, no_such_session, session_closed, too_fast, session_full, device_erased.
+-- Stores a question. p_per_minute is the limit of questions of one asker per minute. p_most is the limit of a session's
+-- questions that aren't dismissed. p_present is the number of seconds since the asker connected. Result codes: asked,
+-- no_such_session, session_closed, too_fast, session_full, device_erased.
 CREATE FUNCTION questions.ask_question(
     p_id uuid, p_session uuid, p_asker uuid, p_device text, p_content text, p_per_minute integer, p_most integer,
     p_present double precision
@@ -94,7 +96,7 @@ DECLARE
     v_session questions.question_session;
     v_now timestamptz := core.clock();
 BEGIN
-    -- A person who connected before the device's erasure stores nothing after it.
+    -- A client that connected before its device was erased can't store a question after the erasure.
     IF p_device IS NOT NULL THEN
         PERFORM core.lock_erasing_shared(p_device);
         IF EXISTS (
@@ -136,9 +138,9 @@ BEGIN
 END
 $$;
 
--- A presenter's action on a question: answer, approve, dismiss, reopen. Code: done, no_such_question, presenter_only,
--- session_closed. With p_opens_all everybody is a presenter of a session without a key; otherwise such a session
--- doesn't exist.
+-- Changes a question for a presenter. p_action is answer, approve, dismiss or reopen. In a session without a key every
+-- client has the presenter's rights if p_opens_all is true; otherwise the result is no_such_question. Result codes:
+-- done, no_such_question, presenter_only, session_closed.
 CREATE FUNCTION questions.moderate_question(
     p_id uuid, p_action text, p_answer text, p_keys text[], p_opens_all boolean
 ) RETURNS TABLE (
@@ -213,8 +215,9 @@ BEGIN
 END
 $$;
 
--- Many votes and withdrawn votes at once, in their order. Returns for each its place, its result (counted,
--- no_such_question, session_closed), and the session's version then. A repetition changes nothing.
+-- Stores votes and withdrawn votes, in order. Returns for each its place in the arrays from 1, its result code
+-- (counted, no_such_question, session_closed), and the session's version after these votes. A vote in a session that
+-- doesn't exist has no row. A repeated vote changes nothing.
 CREATE FUNCTION questions.vote_questions(
     p_sessions uuid[], p_questions uuid[], p_voters uuid[], p_are_votes boolean[]
 ) RETURNS TABLE (place bigint, code text, version bigint)
@@ -280,8 +283,8 @@ BEGIN
 END
 $$;
 
--- Announces. p_per_minute, p_per_hour: in a session; NULL: any number.
--- Code: done, no_such_session, presenter_only, session_closed, too_fast.
+-- Stores an announcement. p_per_minute and p_per_hour are the limits of announcements in a session; NULL means no
+-- limit. Result codes: done, no_such_session, presenter_only, session_closed, too_fast.
 CREATE FUNCTION questions.announce(
     p_session uuid, p_content text, p_recipients text, p_ids uuid[], p_keys text[],
     p_per_minute integer, p_per_hour integer
@@ -312,7 +315,7 @@ BEGIN
 END
 $$;
 
--- Whether p_count announcements were made since p_since. Only the last p_count are read.
+-- Whether at least p_count announcements were made after p_since. Reads at most p_count rows.
 CREATE FUNCTION questions.has_announced(p_session uuid, p_count integer, p_since timestamptz) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT p_count <= (

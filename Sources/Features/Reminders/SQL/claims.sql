@@ -1,21 +1,22 @@
--- Claiming due tasks.
+-- Claiming tasks that are due.
 
--- One claim at a time.
+-- Takes the claims' lock until the end of the transaction: only one transaction at a time claims tasks.
 CREATE FUNCTION reminders.lock_claims() RETURNS void
 LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock(19540::bigint << 48) $$;
 
--- Blocks claims while it is held; many transactions can hold it. Only for short transactions.
+-- Delays claims until the end of the transaction. Many transactions can hold this lock at once. They must be short.
 CREATE FUNCTION reminders.lock_claims_shared() RETURNS void
 LANGUAGE sql AS $$ SELECT pg_advisory_xact_lock_shared(19540::bigint << 48) $$;
 
--- The number of the next claim. The claims' lock must be held; `publish_batch` takes it. Numbers are consecutive
--- (except after a crash), so a daemon that knows one batch sees from the next one's number whether it missed another.
+-- Returns the number of the next claim. The caller holds the claims' lock; publish_batch uses up the number. Numbers
+-- are consecutive, except after a crash. A daemon that knows one batch therefore sees from the number of the next one
+-- whether it has missed a batch.
 CREATE FUNCTION reminders.next_batch() RETURNS bigint
 LANGUAGE sql VOLATILE AS $$
     SELECT CASE WHEN is_called THEN last_value + 1 ELSE last_value END FROM reminders.batch
 $$;
 
--- Notifies the daemons of a batch that was written.
+-- Uses up the number of a batch that was written, and notifies the daemons of it.
 CREATE FUNCTION reminders.publish_batch(p_batch bigint) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -24,18 +25,18 @@ BEGIN
 END
 $$;
 
--- Claims due tasks, at most p_limit (and 4,096), the longest due first, which opens the matches' rooms. Writes the
--- reminders. It is one statement, so a client that stops can't hold a claim. Tasks whose claim failed come when nothing
--- else is due.
+-- Claims tasks that are due, the longest due first: at most p_limit, and at most 4,096. A claim writes the reminders
+-- and opens the rooms of matches. It is one statement, so a client that stops can't hold a claim open. Tasks whose
+-- claim has failed before are only tried when no other task is due. Returns the reminders.
 CREATE FUNCTION reminders.claim_due(p_limit integer) RETURNS SETOF reminders.claimed_reminder
 LANGUAGE plpgsql AS $$
 DECLARE
-    -- The largest value of seq.
+    -- The number of places in a batch: seq has twelve bits for the place.
     c_limit CONSTANT integer := 4096;
     v_now timestamptz;
     v_batch bigint;
 BEGIN
-    -- One claim at a time, so that a lower seq becomes visible first.
+    -- Only one claim at a time, so that reminders become visible in the order of seq.
     PERFORM reminders.lock_claims();
     v_now := core.clock();
     v_batch := reminders.next_batch();
@@ -68,12 +69,13 @@ BEGIN
     END IF;
     PERFORM reminders.publish_batch(v_batch);
     PERFORM reminders.write_claimed(v_batch);
-    -- A statement of its own, because it sees what earlier holders of the rows have committed: a match, a new title.
+    -- A separate statement, because it sees what earlier holders of the rows have committed: a match or a new title.
     RETURN QUERY SELECT * FROM reminders.claim_result(v_batch);
 END
 $$;
 
--- Claims due tasks one by one, including those whose next attempt is due. A failed one is retried later.
+-- Claims tasks one by one, including those whose next attempt is due. If the claim of a task fails, only this task is
+-- postponed. Returns the reminders.
 CREATE FUNCTION reminders.claim_each(p_limit integer) RETURNS SETOF reminders.claimed_reminder
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -97,7 +99,7 @@ BEGIN
                 v_due.task_id, v_due.starts_at, v_now,
                 CASE WHEN v_due.starts_at > v_now THEN 'pending' ELSE 'missed' END
             );
-            -- A row that can't be read isn't sent.
+            -- If the reminder can't be read, this statement fails, and the task isn't claimed.
             SELECT * INTO v_claimed FROM reminders.claimed_reminder AS claimed
             WHERE claimed.id = reminders.reminder_id((v_batch << 12) + v_place, v_due.task_id);
             v_place := v_place + 1;
@@ -123,8 +125,8 @@ BEGIN
 END
 $$;
 
--- When the scheduler has to act next: the earliest task to claim (or the next attempt of a failed one), and the
--- earliest reminder to mark as missed. Epoch seconds.
+-- Returns when the scheduler has to act next: when the next task is due (or the next attempt of a failed claim), and
+-- when the next reminder has to be marked as missed. Instants are epoch seconds.
 CREATE FUNCTION reminders.next_due(
     OUT due double precision, OUT expiry double precision, OUT now double precision
 )

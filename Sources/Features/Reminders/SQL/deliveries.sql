@@ -1,6 +1,7 @@
--- The deliveries and events of claims, written in the transaction of the claim.
+-- The deliveries and events of claims. They are written in the transaction of the claim.
 
--- The deliveries of a batch's reminders to people's addresses; of one when p_only names it.
+-- Writes the deliveries of a batch's reminders to the addresses of devices. p_only limits this to one reminder, unless
+-- it is NULL.
 CREATE FUNCTION reminders.write_deliveries(p_batch bigint, p_only uuid, p_providers text[]) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -18,8 +19,8 @@ BEGIN
 END
 $$;
 
--- Writes the deliveries of a batch that has just been claimed, in the claim's transaction. If that fails, each reminder
--- is tried separately, so that one bad row doesn't delay the others.
+-- Writes the deliveries and events of a batch in the transaction of its claim. If that fails, each reminder is tried
+-- separately, so that one bad row doesn't delay the other reminders.
 CREATE FUNCTION reminders.write_claimed(p_batch bigint) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -63,8 +64,9 @@ BEGIN
 END
 $$;
 
--- Writes the deliveries of reminders that were claimed before the device's new address was registered, and whose tasks haven't started.
--- The claims' lock is held, so that each claim has either written to the address or is visible here.
+-- Writes deliveries to a device's new address, for reminders that were claimed before the address was registered and
+-- whose tasks haven't started. The caller holds the claims' lock, so each claim has either written to the address
+-- itself, or is visible here.
 CREATE FUNCTION reminders.write_late_deliveries(p_device text, p_channel text, p_address text) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -84,14 +86,15 @@ BEGIN
     JOIN core.address ON address.channel = p_channel AND address.address = p_address
     WHERE claimed.state <> 'missed';
     IF FOUND THEN
-        -- The daemon that serves it may be another.
+        -- A different daemon may serve the provider.
         PERFORM pg_notify('letsswitch_deliveries', p_channel);
     END IF;
 END
 $$;
 
--- Writes the events of a batch's reminders (or of one if p_only names it), and of the rooms that they open, each with
--- its end, which gets its number later. The claims' lock must be held.
+-- Writes the events of a batch's reminders, and of the rooms that they open. p_only limits this to one reminder, unless
+-- it is NULL. Each room also gets the event of its end, which has no number until it is sent. The caller holds the
+-- claims' lock.
 CREATE FUNCTION reminders.write_claim_events(p_batch bigint, p_only uuid) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -110,7 +113,7 @@ BEGIN
         ) AS entry (type, at)
         WHERE reminder.id > v_from AND reminder.id < v_until AND (p_only IS NULL OR reminder.id = p_only)
             AND task.partner_id IS NOT NULL AND task.closes_at > reminder.claimed_at
-            -- The first of a match's two opens it.
+            -- The first of a match's two reminders writes the events of the room.
             AND NOT EXISTS (
                 SELECT FROM reminders.reminder AS other
                 WHERE other.starts_at = reminder.starts_at AND other.task_id = task.partner_id AND other.id < reminder.id)
@@ -120,7 +123,7 @@ BEGIN
     INSERT INTO core.delivery (channel, urgent, message_id, event_id, created_at, next_try_at, deadline)
     SELECT provider.name, false, gen_random_uuid(), opened.id, opened.happened_at, due.at, due.at + core.event_lifetime()
     FROM opened
-    -- Two seconds for the attendance reports.
+    -- The end of a room is sent two seconds later, so that reports of attendance arrive first.
     CROSS JOIN LATERAL (
         SELECT opened.happened_at + CASE opened.type WHEN 'room.closed' THEN interval '2 seconds' ELSE '0' END AS at
     ) AS due

@@ -1,4 +1,4 @@
--- The export of a device: its reminders.
+-- Returns the reminders of a device for its export.
 CREATE FUNCTION reminders.export_device(p_device text) RETURNS TABLE (kind text, stored jsonb)
 LANGUAGE sql STABLE AS $$
     (

@@ -1,6 +1,7 @@
--- What the schedule asks of reminders: the hooks that its README declares.
+-- The hooks with which the schedule uses reminders. The schedule's README declares them.
 
--- Locks the reminders of these tasks until the end of the transaction, in the order of their ids. Their slots are locked.
+-- Locks the reminders of these tasks in order of id, until the end of the transaction. The caller has locked their
+-- slots.
 CREATE FUNCTION schedule.lock_reminders(p_tasks uuid[]) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -18,7 +19,8 @@ BEGIN
 END
 $$;
 
--- Deletes the reminders of these tasks, which are locked. Each comes with its start.
+-- Deletes the reminders of these tasks. The arrays have the id and the start of each task. The caller has locked the
+-- reminders.
 CREATE FUNCTION schedule.delete_reminders(p_tasks uuid[], p_starts timestamptz[]) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -41,13 +43,13 @@ LANGUAGE sql STABLE AS $$
         WHERE reminder.starts_at = p_starts_at AND reminder.task_id = p_task AND reminder.claimed_at < p_starts_at)
 $$;
 
--- The claimed tasks that start after p_after, up to p_until.
+-- Returns the claimed tasks that start after p_after and not after p_until.
 CREATE FUNCTION schedule.reminded_tasks(p_after timestamptz, p_until timestamptz) RETURNS SETOF uuid
 LANGUAGE sql STABLE AS $$
     SELECT reminder.task_id FROM reminders.reminder WHERE reminder.starts_at > p_after AND reminder.starts_at <= p_until
 $$;
 
--- The earliest start of a claimed task after p_after; NULL if there is none.
+-- Returns the earliest start of a claimed task after p_after. Returns NULL if there is none.
 CREATE FUNCTION schedule.next_reminded_start(p_after timestamptz) RETURNS timestamptz
 LANGUAGE sql STABLE AS $$
     SELECT reminder.starts_at FROM reminders.reminder WHERE reminder.starts_at > p_after ORDER BY reminder.starts_at LIMIT 1

@@ -1,7 +1,7 @@
--- The outbox of reminders.
+-- The reminders of claimed tasks: their ids, states, and what daemons read of them.
 
--- A reminder's id: its seq in the first half (UUID version 8: 48 bits of batch, 12 of place), its task's randomness in
--- the second.
+-- Returns a reminder's id, which is a UUID of version 8. The first half has the reminder's seq: 48 bits for the batch
+-- and 12 for the place. The second half is the second half of the task's id, which is random.
 CREATE FUNCTION reminders.reminder_id(p_seq bigint, p_task uuid) RETURNS uuid
 LANGUAGE sql IMMUTABLE AS $$
     SELECT (
@@ -9,19 +9,20 @@ LANGUAGE sql IMMUTABLE AS $$
     )::uuid
 $$;
 
--- A number below every id of a batch, and above those of the previous one.
+-- Returns a value below every id of a batch, and above every id of the batch before.
 CREATE FUNCTION reminders.first_reminder_id(p_batch bigint) RETURNS uuid
 LANGUAGE sql IMMUTABLE AS $$
     SELECT (lpad(to_hex(p_batch << 16), 16, '0') || '0000000000000000')::uuid
 $$;
 
--- The outbox as daemons read it. Instants are epoch seconds, by date_part, because extract would compute them as decimals first.
+-- The reminders as daemons read them. Instants are epoch seconds. They use date_part, because extract computes decimals
+-- and is slower.
 CREATE VIEW reminders.claimed_reminder AS
 SELECT
     reminder.id,
     reminder.seq,
     reminder.seq >> 12 AS batch,
-    -- NULL: an erased user's half of a match, which opens the room and has no reminder.
+    -- NULL: the user was erased. The task still opens the room for its partner, but has no reminder.
     CASE WHEN task.device_id IS NOT NULL THEN reminder.id END AS reminder_id,
     reminder.task_id,
     task.device_id,
@@ -32,18 +33,18 @@ SELECT
     date_part('epoch', task.reminds_at) AS due,
     date_part('epoch', reminder.claimed_at) AS claimed_at,
     date_part('epoch', reminder.starts_at)::bigint AS starts_at,
-    -- NULL without a partner.
+    -- NULL: the task has no partner.
     CASE WHEN task.partner_id IS NOT NULL THEN task.room_id END AS room_id,
     date_part('epoch', task.closes_at) AS closes_at,
-    -- Whether closes_at was still ahead when the room should have opened.
+    -- Whether the claim has opened a room: the task has a partner, and the room hadn't closed by then.
     task.partner_id IS NOT NULL AND task.closes_at > reminder.claimed_at AS room_opened,
-    -- missed from the beginning: the task had started already.
+    -- A reminder that was claimed after the task's start is missed from the beginning.
     reminder.state
 FROM reminders.reminder
 JOIN schedule.visible_task AS task ON task.id = reminder.task_id
 LEFT JOIN schedule.visible_task AS partner ON partner.id = task.partner_id;
 
--- The reminders of one claim in their order, for the daemons that were notified of it.
+-- Returns the reminders of one claim in order, for daemons that were notified of it.
 CREATE FUNCTION reminders.claim_result(p_batch bigint) RETURNS SETOF reminders.claimed_reminder
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -56,7 +57,7 @@ BEGIN
 END
 $$;
 
--- The reminders of several claims in their order: those after p_after, up to p_until.
+-- Returns the reminders of the claims after p_after up to p_until, in order.
 CREATE FUNCTION reminders.claim_results(p_after bigint, p_until bigint) RETURNS SETOF reminders.claimed_reminder
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -73,7 +74,7 @@ $$;
 CREATE FUNCTION reminders.has_reminder(p_id uuid) RETURNS boolean
 LANGUAGE sql STABLE AS $$ SELECT EXISTS (SELECT FROM reminders.reminder WHERE reminder.id = p_id) $$;
 
--- Marks reminders that a provider accepted as delivered. Returns those that were still pending.
+-- Marks reminders that a provider has accepted as delivered. Returns those that were still pending.
 CREATE FUNCTION reminders.mark_delivered(p_ids uuid[]) RETURNS TABLE (reminder_id uuid)
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -86,7 +87,7 @@ BEGIN
         ORDER BY reminder.id
         FOR UPDATE
     ) AS held;
-    -- They can't be moved while they are locked.
+    -- Locked rows keep their ctid until they are updated.
     RETURN QUERY
     UPDATE reminders.reminder SET state = 'delivered', delivered_at = v_now
     WHERE reminder.ctid = ANY (v_rows)
@@ -94,9 +95,9 @@ BEGIN
 END
 $$;
 
--- Marks reminders as missed that no provider accepted by the start, with two seconds' grace for acknowledgements in
--- progress. Locked rows are handled the next time. A batch that can't be written is retried after a minute, and the
--- others continue.
+-- Marks reminders as missed if no provider has accepted them two seconds after the start. The two seconds are for
+-- acknowledgements that are still under way. Locked rows are handled by the next call. A batch that can't be written is
+-- retried after a minute, and other batches continue. Returns the missed reminders of users who aren't erased.
 CREATE FUNCTION reminders.expire_reminders() RETURNS TABLE (reminder_id uuid, task_id uuid)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -145,19 +146,20 @@ BEGIN
 END
 $$;
 
--- A device's reminders whose task hasn't started yet, in the order of claims: the first p_limit after the position p_after.
+-- Returns a device's reminders whose tasks haven't started, in the order of claims: the first p_limit with a seq above
+-- p_after.
 CREATE FUNCTION reminders.reminders_of(p_device text, p_after bigint, p_limit integer) RETURNS SETOF reminders.claimed_reminder
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
     v_now timestamptz := core.clock();
-    -- No reminder exists for later starts. So of a device's tasks only those with a reminder, or almost, are read, not
-    -- all of the next three months.
+    -- No reminder exists for a later start. With this limit only the device's next tasks are read, and not those of the
+    -- next three months.
     v_last timestamptz := (SELECT max(reminder.starts_at) FROM reminders.reminder);
     v_ids uuid[];
 BEGIN
     SELECT array_agg(first.id) INTO v_ids FROM (
         SELECT own.id FROM schedule.tasks_of(p_device, v_now, v_last) AS task
-        -- LIMIT prevents the planner from beginning with everybody's reminders.
+        -- LIMIT prevents the planner from reading the reminders of all devices first.
         CROSS JOIN LATERAL (
             SELECT reminder.id, reminder.seq FROM reminders.reminder
             WHERE reminder.starts_at = task.starts_at AND reminder.task_id = task.id
@@ -173,8 +175,8 @@ BEGIN
 END
 $$;
 
--- The rooms that are open now, for a daemon that starts. From the claims: the tasks know when a room closes, but not that
--- it was opened.
+-- Returns the rooms that are open now, for a daemon that starts. It reads the claims, because a task has the time when
+-- its room closes, but not whether the room was opened.
 CREATE FUNCTION reminders.open_rooms() RETURNS TABLE (room_id uuid, closes_at double precision)
 LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column

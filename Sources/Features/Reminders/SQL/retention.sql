@@ -1,8 +1,8 @@
--- Deleting past reminders with their tasks.
+-- The deletion of past reminders with their tasks.
 
--- Deletes reminders and tasks that started more than p_retention seconds ago, and what is left of erased users' tasks once
--- their matches are over; p_limit of each kind at a time. Returns how many; more may be left until that is 0. An unclaimed
--- task has no reminder, so it stays.
+-- Deletes reminders and tasks that started more than p_retention seconds ago, and the tasks of erased users whose
+-- matches are over, at most p_limit of each kind. Returns the number of reminders. If it isn't 0, more may be left. A
+-- task that isn't claimed has no reminder, so it isn't deleted.
 CREATE FUNCTION reminders.delete_old(p_retention double precision, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -25,7 +25,7 @@ BEGIN
     )
     SELECT array_agg(past.task_id) INTO v_tasks FROM past;
     PERFORM schedule.delete_past_tasks(v_tasks);
-    -- The oldest claims, if nothing is left of them.
+    -- Deletes those of the oldest claims that have no reminders left.
     DELETE FROM reminders.claim WHERE claim.batch = ANY (ARRAY(
         SELECT oldest.batch FROM reminders.claim AS oldest ORDER BY oldest.batch LIMIT p_limit FOR UPDATE SKIP LOCKED
     )) AND NOT EXISTS (

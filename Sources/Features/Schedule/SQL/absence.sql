@@ -1,13 +1,16 @@
--- Absent partners: a user who is alone in the room after the start is matched again with another user who waits for the
--- same start.
+-- Absent partners: after the start, a user who is alone in the room is matched with another user who waits for the same
+-- start.
 --
---   in a match, alone ──(others wait)──▶ in another match, both notified; the absent user waits for nobody until joining:
---        │                               is_absent
---        └──(nobody waits)──▶ stays in its room, and may be joined late: waits_until. The partner may still join
+--   matched, alone in the room
+--        ├──(another task waits)──▶ in a new match, and both users are notified. The absent user's task gets no
+--        │                          partner until this user joins: is_absent
+--        └──(no task waits)───────▶ stays in its room and may get a late partner: waits_until. The absent partner can
+--                                   still join
 --
--- Locks as for all changes of matches: the slot's lock, then reminders in order of id (partners.sql).
+-- The order of locks is that of all changes of matches: first the slot, then `due` rows and reminders (see
+-- partners.sql).
 
--- Whether the task's user, identified by the task, is in the task's room.
+-- Whether the task's user is in the task's room, and has named this task.
 CREATE FUNCTION schedule.is_in_own_room(p_task schedule.task) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT EXISTS (
@@ -15,15 +18,16 @@ LANGUAGE sql STABLE AS $$
         WHERE attendance.room_id = p_task.room_id AND attendance.task_id = p_task.id AND attendance.present > 0)
 $$;
 
--- Whether anybody is in the room of a task without a partner. Only its user can have passed on the room's id.
+-- Whether a member is in the room of a task without a partner. A member that named no task counts too: it has the
+-- room's id from the task's user.
 CREATE FUNCTION schedule.is_room_occupied(p_task schedule.task) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT schedule.is_in_own_room(p_task) OR core.has_unnamed_members(p_task.room_id)
 $$;
 
 -- Whether the user is in the room and the partner isn't, p_patience seconds after the start or after the match was
--- made. A user who has lost the connection within p_grace seconds still counts as present. A member without a task may
--- be anybody, so then nobody counts as absent.
+-- made. A partner whose connection was lost less than p_grace seconds ago still counts as present. If a member of the
+-- room named no task, the result is false, because this member may be the partner.
 CREATE FUNCTION schedule.is_partner_absent(
     p_task schedule.task, p_patience double precision DEFAULT 0, p_grace double precision DEFAULT 15
 ) RETURNS boolean
@@ -44,7 +48,7 @@ END
 $$;
 
 -- Whether a user without a partner waits for one in a room: the partner left after the lead, or the user was absent and
--- has joined.
+-- has joined the room now.
 CREATE FUNCTION schedule.is_waiting(p_task schedule.task) RETURNS boolean
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
@@ -55,8 +59,9 @@ BEGIN
 END
 $$;
 
--- The task that a device may join late although it has a partner, because the partner hasn't joined in time and isn't
--- there now; NULL if there is none. Like waiting_task.
+-- Returns the task that a device may join late although the task has a partner, because that partner hasn't joined in
+-- time and still isn't there. Returns NULL if there is none. Preferred partners come first, then the order of
+-- registration.
 CREATE FUNCTION schedule.task_with_absent_partner(p_starts_at timestamptz, p_device text) RETURNS uuid
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -73,7 +78,7 @@ BEGIN
 END
 $$;
 
--- The notification of a rematch; p_from is the room that was left.
+-- Returns the payload of the notification of a rematch. p_from is the room that the task has left.
 CREATE FUNCTION schedule.rematch_text(p_task schedule.task, p_from uuid) RETURNS text
 LANGUAGE sql STABLE AS $$
     SELECT json_build_object(
@@ -83,9 +88,9 @@ LANGUAGE sql STABLE AS $$
     )::text
 $$;
 
--- Notifies this task's user, in the room p_from and by the device's streams, of the new room and the new partner if
--- there is one. The old room ends. Sent at the commit, on every daemon; NULL: the user was in no room. A client that
--- misses it finds it by recent_rematches.
+-- Notifies a task's user of the new room, and of the new partner if there is one. Every daemon sends this to the room
+-- p_from and to the device's streams after the commit. The room p_from ends. p_from is NULL if the user was in no room.
+-- A client that misses the notification receives it by recent_rematches.
 CREATE FUNCTION schedule.notify_rematched(p_task schedule.task, p_from uuid) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -97,7 +102,8 @@ BEGIN
 END
 $$;
 
--- The rematches of the last p_age seconds, with their current state; without rooms that are over.
+-- Returns the rematches of the last p_age seconds with the current state of their tasks. Rooms that have closed are
+-- left out.
 CREATE FUNCTION schedule.recent_rematches(p_age double precision) RETURNS TABLE (notification text)
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -111,8 +117,8 @@ BEGIN
 END
 $$;
 
--- Dissolves the match of a user who is alone in the room; both tasks are locked. The absent user gets another room, and no partner until
--- joining.
+-- Dissolves the match of a user who is alone in the room. Both tasks are locked. The absent partner's task gets another
+-- room, and no partner until its user joins.
 CREATE FUNCTION schedule.leave_absent_partner(p_task schedule.task, p_late_join double precision) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -129,13 +135,13 @@ BEGIN
         v_absent, NULL, gen_random_uuid(), v_absent.closes_at, v_absent.starts_at + make_interval(secs => p_late_join), false);
     UPDATE schedule.task SET is_absent = true WHERE task.id = v_absent.id RETURNING * INTO v_absent;
     PERFORM schedule.notify_rematched(v_absent, NULL);
-    -- An absent user probably has no stream open, and knows only the old room.
+    -- An absent user probably has no stream open, and knows only the old room. So a provider notifies this user.
     PERFORM schedule.notify_partner_changed(v_absent);
 END
 $$;
 
--- Users who wait in slots from p_after to p_until and could be matched, or whose partner is absent. Users in a room
--- with their partner, nearly all, are skipped before any other check.
+-- Returns the tasks that start after p_after and not after p_until, and whose user waits for a partner or has an absent
+-- one. Nearly all users are in a room with their partner, so these are left out before any other check.
 CREATE FUNCTION schedule.tasks_to_rematch(
     p_after timestamptz, p_until timestamptz, p_patience double precision, p_grace double precision
 ) RETURNS SETOF schedule.task
@@ -161,7 +167,7 @@ BEGIN
 END
 $$;
 
--- The slots in which there is something for rematch_slot to do: epoch seconds.
+-- Returns the starts (epoch seconds) of the slots in which rematch_slot has something to do.
 CREATE FUNCTION schedule.slots_to_rematch(
     p_patience double precision, p_grace double precision, p_late_join double precision
 ) RETURNS TABLE (starts_at bigint)
@@ -176,14 +182,15 @@ BEGIN
         v_now - make_interval(secs => p_late_join), v_now - make_interval(secs => p_patience), p_patience, p_grace
     ) AS waiting
     GROUP BY waiting.starts_at
-    -- Two could be a pair, one may be joined from now on, one has come.
+    -- Two tasks can be matched, a task can get a late partner from now on, or an absent user has joined.
     HAVING count(*) > 1 OR bool_or(waiting.waits_until IS NULL) OR bool_or(waiting.is_absent)
     ORDER BY waiting.starts_at;
 END
 $$;
 
--- In how many seconds slots_to_rematch or lapsed_invitations may next find something, as far as is known now; 0 or less
--- while they may at any moment. NULL if nothing is known: no reminder was sent, and no task waits for a guest.
+-- Returns the seconds until slots_to_rematch or lapsed_invitations may next find something, as far as is known now. 0
+-- or less means that they may find something at any time. NULL means that no claimed task and no task with a guest can
+-- make them find something.
 CREATE FUNCTION schedule.next_rematch(p_patience double precision, p_late_join double precision) RETURNS double precision
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -196,14 +203,14 @@ BEGIN
 END
 $$;
 
--- Matches the users who wait in a slot. Users in a room come first, then preferred partners, then the order of
+-- Matches the tasks that wait in a slot. Users in a room come first, then preferred partners, then the order of
 -- registration. Returns the number of new matches.
 CREATE FUNCTION schedule.rematch_slot(
     p_starts_at bigint, p_patience double precision, p_grace double precision, p_late_join double precision
 ) RETURNS integer
 LANGUAGE plpgsql AS $$
 DECLARE
-    -- Users per transaction; the others wait for the next one.
+    -- The limit of tasks per transaction. Further tasks are matched by the next transaction.
     c_most CONSTANT integer := 200;
     v_starts_at timestamptz := to_timestamp(p_starts_at);
     v_ids uuid[];
@@ -214,7 +221,7 @@ DECLARE
     v_match integer;
     v_room uuid;
     v_pairs integer := 0;
-    -- Whether any of them prefers another, and how many of the two found so far prefer each other.
+    -- Whether any user prefers another one, and how many of the two candidates found so far prefer each other.
     v_is_any_preferred boolean;
     v_found integer;
     v_most integer;
@@ -226,7 +233,7 @@ BEGIN
         ORDER BY schedule.is_room_occupied(waiting) DESC, waiting.registered LIMIT c_most);
     PERFORM schedule.lock_tasks(v_ids || ARRAY(
         SELECT task.partner_id FROM schedule.task WHERE task.id = ANY (v_ids) AND task.partner_id IS NOT NULL));
-    -- As they are now that they are held.
+    -- The tasks are read again after they were locked.
     v_pool := ARRAY(
         SELECT task FROM schedule.task
         WHERE task.id = ANY (v_ids) AND (schedule.is_waiting(task) OR schedule.is_partner_absent(task, p_patience, p_grace))
@@ -241,11 +248,12 @@ BEGIN
         v_one := v_pool[i];
         v_match := NULL;
         FOR j IN i + 1..cardinality(v_pool) LOOP
-            -- The pool begins with the users in a room, so none of the others comes before one of them.
+            -- The pool begins with the users in a room. A user outside a room is never chosen while one in a room is
+            -- possible.
             EXIT WHEN v_match IS NOT NULL AND schedule.is_room_occupied(v_pool[v_match])
                 AND NOT schedule.is_room_occupied(v_pool[j]);
             CONTINUE WHEN v_is_taken[j] OR core.is_blocked(v_one.device_id, v_pool[j].device_id)
-                -- Neither could be moved to the other's room.
+                -- Neither of the two users could be moved to the other's room.
                 OR core.has_unnamed_members(v_one.room_id) AND core.has_unnamed_members(v_pool[j].room_id);
             v_found := CASE
                 WHEN v_is_any_preferred THEN schedule.preferences_between(v_one.device_id, v_pool[j].device_id)
@@ -273,7 +281,7 @@ BEGIN
         PERFORM schedule.rematch_task(v_other, v_one.id, v_room, v_one.closes_at, p_late_join);
         SELECT * INTO v_other FROM schedule.task WHERE task.id = v_other.id;
         PERFORM schedule.write_match_event(v_other, true);
-        -- Now that each sees the other.
+        -- Both notifications are sent now, after both tasks have their new partner.
         PERFORM schedule.notify_rematched(moved.task, moved.was_in)
         FROM (
             SELECT task, CASE WHEN before.room_id <> v_room THEN before.room_id END AS was_in FROM schedule.task
@@ -285,7 +293,7 @@ BEGIN
 END
 $$;
 
--- Gives a waiting user another partner and another room.
+-- Gives a waiting task a new partner and a new room. If it has an absent partner, that match is dissolved first.
 CREATE FUNCTION schedule.rematch_task(
     p_task schedule.task, p_partner uuid, p_room uuid, p_closes_at timestamptz, p_late_join double precision
 ) RETURNS void
@@ -298,8 +306,8 @@ BEGIN
 END
 $$;
 
--- The task in a slot that a device may join late, locked: one without a partner, or one whose partner hasn't joined;
--- NULL if there is none. p_own is the device's task there, if it has one.
+-- Returns the task in a slot that a device may join late: one without a partner, or one whose partner is absent. Locks
+-- the task, its partner, and p_own. Returns NULL if there is none. p_own is the device's task in this slot, or NULL.
 CREATE FUNCTION schedule.late_partner(p_starts_at timestamptz, p_own uuid, p_device text) RETURNS schedule.task
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -320,14 +328,15 @@ BEGIN
 END
 $$;
 
--- A user who registered in time, has no partner, and asks again after the start: becomes the partner of a waiting user,
--- as if registering now (retitled). If nobody waits, registration_closed. The partner sees the new title.
+-- Matches a task without a partner with a waiting task after the start. The task was registered in time, and its user
+-- asks again. The task gets the title p_title, which the partner sees. Result codes: retitled; registration_closed if
+-- no task waits.
 CREATE FUNCTION schedule.join_late(p_task schedule.task, p_title text, p_late_join double precision)
 RETURNS schedule.task_outcome
 LANGUAGE plpgsql AS $$
 DECLARE
     v_partner schedule.task := schedule.late_partner(p_task.starts_at, p_task.id, p_task.device_id);
-    -- As it is now that it is locked: an erasure is before or after this.
+    -- Read after it was locked, so that a completed erasure is visible.
     v_task schedule.task := schedule.lock_chosen_task(p_task.id, true);
     v_room uuid;
 BEGIN

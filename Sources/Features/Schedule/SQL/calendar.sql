@@ -1,10 +1,10 @@
--- Feeds of people's tasks.
+-- Calendar feeds of the tasks of devices.
 
 -- A task as the feed shows it. Instants are epoch seconds.
 CREATE TYPE schedule.calendar_entry AS (
     task_id uuid,
     title text,
-    -- NULL without a partner, and when the partner was erased.
+    -- NULL: the task has no partner, or the partner was erased.
     partner_title text,
     is_paired boolean,
     starts_at bigint,
@@ -12,7 +12,8 @@ CREATE TYPE schedule.calendar_entry AS (
     closes_at double precision
 );
 
--- Returns the secret of the device's feed. If there is no feed, creates it with p_secret, or returns NULL with p_is_full.
+-- Returns the secret of a device's calendar feed. If the device has no feed, creates one with p_secret. Returns NULL
+-- instead if p_is_full is true.
 CREATE FUNCTION schedule.ensure_calendar(p_device text, p_secret text, p_is_full boolean) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -23,7 +24,7 @@ BEGIN
     INSERT INTO schedule.calendar (device_id, secret, revised_at, used_at)
     SELECT p_device, p_secret, v_now, v_now WHERE NOT p_is_full
     ON CONFLICT (device_id) DO NOTHING;
-    -- A statement of its own, because it sees what others have committed meanwhile.
+    -- A separate statement, because it sees a feed that another transaction may have committed in the meantime.
     RETURN (SELECT calendar.secret FROM schedule.calendar WHERE calendar.device_id = p_device);
 END
 $$;
@@ -33,9 +34,9 @@ LANGUAGE sql AS $$
     DELETE FROM schedule.calendar WHERE device_id = p_device
 $$;
 
--- The tasks of the device whose feed has this secret, in time order; at most the latest 2,000. Without tasks it is one
--- row whose task_id is NULL; without such a feed, none. A feed that has changed since it was last read gets the next
--- sequence number, because calendar programs use the higher one.
+-- Returns the tasks of the device whose feed has this secret, in order of time, at most the latest 2,000. Without tasks
+-- it returns one row whose task_id is NULL. Without such a feed it returns no row. If the tasks have changed since the
+-- feed was last read, the revision is incremented, because calendar programs keep the entry with the highest revision.
 CREATE FUNCTION schedule.read_calendar(p_secret text) RETURNS TABLE (
     revision integer, revised_at bigint, task_id uuid, title text, partner_title text, is_paired boolean,
     starts_at bigint, reminds_at double precision, closes_at double precision

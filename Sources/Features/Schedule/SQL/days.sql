@@ -1,20 +1,27 @@
--- A device's day.
+-- The schedule of one day, as a device sees it.
 
--- The day is given by p_midnight (an instant) or by p_day (a local date, days since 1970-01-01). p_zone may be NULL:
--- then the zone of the device's latest task is used, if the instant is a midnight there; otherwise the day is the 24
--- hours from p_midnight, or the date in UTC. Rows are in time order. The sixteen sessions are always included. With
--- p_all there are also the device's other tasks, up to 200 in the future and 200 in the past, and up to 50 other slots
--- to join: the nearest to now, or to the day's beginning if that is in the future.
+-- Returns the slots of a day in order of time. The day is given by p_midnight (an instant in epoch seconds) or by p_day
+-- (a local date in days since 1970-01-01).
 --
--- A device with many tasks must not make this slow, for itself or others. Each part therefore limits the rows that it
--- reads, not only those that it returns. It is a subquery that the planner can neither reorder nor run for all slots at
--- once, because the generic plan, used from the sixth call on, must be good for any parameters.
+-- p_zone may be NULL. The zone is then that of the device's latest task. If p_midnight isn't a midnight in this zone,
+-- or if the device has no task, the day is the 24 hours from p_midnight. The date p_day is in UTC if the device has no
+-- task.
+--
+-- The sixteen sessions (8:00 to 23:00) are always included. With p_all, the answer also has up to 200 of the device's
+-- tasks that start in the future, up to 200 that have started, and up to 50 slots of other users that the device can
+-- join. These are the slots nearest to now, or to the day's beginning if that is in the future.
+--
+-- A device with many tasks must not make this function slow for itself or for other devices. Each part therefore limits
+-- the rows that it reads, and not only the rows that it returns. Each part is a subquery that the planner can't reorder
+-- and can't run for all slots at once. This matters because PostgreSQL uses a generic plan from the sixth call on, and
+-- this plan must be fast for any parameters.
 CREATE FUNCTION schedule.day_schedule(
     p_device text, p_zone text, p_midnight bigint, p_day integer, p_all boolean
 ) RETURNS TABLE (
-    -- NULL, or far_from_midnight: then this row is the only one.
+    -- NULL, or far_from_midnight. In the latter case this row is the only one.
     problem text,
-    -- The wall clock of the day's zone; +1 marks the second of a repeated time.
+    -- The slot's time on the wall clock of the day's zone. The suffix +1 marks the second instant of a time that occurs
+    -- twice.
     key text,
     task_id uuid,
     title text,
@@ -26,12 +33,12 @@ CREATE FUNCTION schedule.day_schedule(
 LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
 DECLARE
-    -- The most rows in one answer besides the sessions: the device's own tasks in the future, the same number in the
-    -- past, and others' slots.
+    -- The limits of an answer besides the sessions: the device's tasks in the future, its tasks in the past, and the
+    -- slots of other users.
     c_own CONSTANT integer := 200;
     c_others CONSTANT integer := 50;
-    -- The most waiting tasks that are read for these. The device's own, and those of users who are being erased, are
-    -- among them.
+    -- The limit of waiting tasks that are read to find slots of other users. The device's own tasks and tasks that are
+    -- being erased count too.
     c_visited CONSTANT integer := 1000;
     v_now timestamptz := core.clock();
     v_erased bigint := core.erased_up_to(p_device);
@@ -39,7 +46,7 @@ DECLARE
     v_day date := date '1970-01-01' + p_day;
     v_from timestamptz;
     v_to timestamptz;
-    -- How far the device's midnight is from the zone's.
+    -- The difference between the device's midnight and the midnight of the zone.
     v_shift interval := interval '0';
     v_task schedule.task;
 BEGIN
@@ -56,7 +63,8 @@ BEGIN
         END IF;
     END IF;
     IF v_zone IS NULL THEN
-        -- Wall clock and instants run alike in UTC: the day is read there, moved so that it begins at 00:00.
+        -- In UTC the wall clock and the instants have the same steps. The day is computed in UTC, and shifted so that
+        -- it begins at 00:00.
         v_zone := 'UTC';
         v_from := to_timestamp(p_midnight);
         v_day := (v_from AT TIME ZONE v_zone)::date;
@@ -75,7 +83,8 @@ BEGIN
         ELSE
             v_from := schedule.midnight(v_day, v_zone);
         END IF;
-        -- The next day that exists. A day that doesn't (v_from is NULL) has nothing in it.
+        -- The beginning of the next existing day. If the day itself doesn't exist, v_from is NULL, and the day has no
+        -- tasks.
         v_to := v_shift
             + coalesce(schedule.midnight(v_day + 1, v_zone), schedule.midnight(v_day + 2, v_zone));
     END IF;
@@ -105,7 +114,7 @@ BEGIN
         (
             SELECT single.starts_at FROM (
                 SELECT task.starts_at, task.reminds_at, task.registered, task.device_id FROM schedule.task
-                -- Started tasks are skipped: nobody can join them, and there are many.
+                -- Tasks whose reminder is due are skipped: no device can join them, and there are many.
                 WHERE p_all AND task.partner_id IS NULL AND task.invites_until IS NULL
                     AND task.reminds_at >= v_now
                     AND task.starts_at >= greatest(v_from, v_now) AND task.starts_at < v_to
@@ -150,7 +159,8 @@ BEGIN
                 SELECT task.reminds_at, task.registered, task.device_id FROM schedule.task
                 WHERE task.starts_at = slot.starts_at AND task.partner_id IS NULL AND task.invites_until IS NULL
                     AND task.reminds_at >= v_now
-                -- In the order of the index, so that an empty table doesn't lead to another plan.
+                -- The order is that of the index. Without it the planner would choose a different plan while the table
+                -- is empty.
                 ORDER BY task.reminds_at LIMIT c_visited
             ) AS single
             WHERE single.device_id <> p_device
@@ -177,7 +187,8 @@ BEGIN
     FROM slot
     LEFT JOIN LATERAL (
         SELECT task.id, task.title, task.partner_id, task.room_id FROM schedule.task
-        -- A range of one pair, so that its order tells the planner the index, also while the table is next to empty.
+        -- A range from a pair of values to the same pair. With this order the planner uses the right index, even while
+        -- the table is nearly empty.
         WHERE (task.device_id, task.starts_at) BETWEEN (p_device, slot.starts_at) AND (p_device, slot.starts_at)
             AND task.registered > v_erased
         ORDER BY task.device_id, task.starts_at LIMIT 1

@@ -1,6 +1,7 @@
 -- The tasks that wait for their claim: the table `due`. The feature Reminders claims them.
 
--- Whether the task waits for its claim still; if so, holds it until the end of the transaction.
+-- Locks a task's row in `due` until the end of the transaction. Returns whether the row exists, which means that the
+-- task isn't claimed yet.
 CREATE FUNCTION schedule.lock_if_waiting(p_task schedule.task) RETURNS boolean
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -11,10 +12,16 @@ BEGIN
 END
 $$;
 
--- Whether the schedulers may be asleep until later than a task is to be claimed, before it is among those that are due. One that is due before
--- every scheduler has looked again (it does so each 15 seconds) wakes them in any case: what was to wake them earlier may be claimed or
--- cancelled before this commits. Others don't, where they needn't: NOTIFY serialises commits. Apart from waking them, since a condition needs no
--- statement of its own, and hardly any task wakes them.
+-- Whether the schedulers must be woken for a new task that is due at p_reminds_at. It is called before the task's row
+-- is inserted.
+--
+-- Schedulers sleep until the earliest row that they know, so a later task needn't wake them. This saves a NOTIFY, which
+-- makes commits wait for each other. A task that is due within 20 seconds always wakes them: the earlier row may be
+-- claimed or deleted before this transaction commits, and each scheduler reads the table by itself only every 15
+-- seconds.
+--
+-- wake_schedulers is a separate function because few tasks need it, and a condition in PL/pgSQL needs no statement of
+-- its own.
 CREATE FUNCTION schedule.schedulers_sleep_past(p_reminds_at timestamptz, p_now timestamptz) RETURNS boolean
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
@@ -24,17 +31,19 @@ BEGIN
 END
 $$;
 
+-- Notifies the schedulers of all daemons that a task is due at p_reminds_at.
 CREATE FUNCTION schedule.wake_schedulers(p_reminds_at timestamptz) RETURNS void
 LANGUAGE sql AS $$ SELECT pg_notify('letsswitch_due', extract(epoch FROM p_reminds_at)::text) $$;
 
--- Whether the task waits for its claim.
+-- Whether a task isn't claimed yet.
 CREATE FUNCTION schedule.is_due(p_task schedule.task) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT EXISTS (
         SELECT FROM schedule.due WHERE due.reminds_at = p_task.reminds_at AND due.registered = p_task.registered)
 $$;
 
--- Reminders of the next hour, counted to 10,000, and by how many seconds the earliest is late.
+-- Returns the number of tasks that are due within the next hour, counted up to 10,000, and by how many seconds the
+-- earliest one is late.
 CREATE FUNCTION schedule.due_soon(OUT due bigint, OUT late double precision)
 LANGUAGE sql STABLE AS $$
     SELECT count(*), greatest(0, extract(epoch FROM core.clock() - min(soon.reminds_at)))::double precision
@@ -45,8 +54,8 @@ LANGUAGE sql STABLE AS $$
     ) AS soon
 $$;
 
--- Takes the tasks that are due, at most p_limit, the longest due first: their rows are deleted. Locked tasks, and those
--- whose claim has failed, are skipped.
+-- Claims tasks that are due, at most p_limit, the longest due first: deletes and returns their rows. Locked rows, and
+-- tasks whose claim has failed before, are skipped.
 CREATE FUNCTION schedule.take_due(p_now timestamptz, p_limit integer) RETURNS SETOF schedule.due
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -62,7 +71,8 @@ BEGIN
 END
 $$;
 
--- Locks the tasks that are due, also those whose next attempt is. Locked tasks are skipped.
+-- Locks and returns tasks that are due, at most p_limit. Tasks whose claim has failed are included if their next
+-- attempt is due. Locked rows are skipped.
 CREATE FUNCTION schedule.lock_due(p_now timestamptz, p_limit integer) RETURNS SETOF schedule.due
 LANGUAGE sql AS $$
     SELECT * FROM schedule.due
@@ -72,12 +82,12 @@ LANGUAGE sql AS $$
     FOR UPDATE SKIP LOCKED
 $$;
 
--- Takes a locked task.
+-- Deletes the `due` row of a task that lock_due has locked.
 CREATE FUNCTION schedule.delete_due(p_reminds_at timestamptz, p_registered bigint) RETURNS void
 LANGUAGE sql AS $$ DELETE FROM schedule.due WHERE due.reminds_at = p_reminds_at AND due.registered = p_registered $$;
 
--- After the claim of a locked task has failed: it is tried again after 1, 2, 4, … 64 seconds, and at its start. From then on
--- it is tried once a day.
+-- Postpones the claim of a locked task after a failure: to 1, 2, 4, … 64 seconds later, but not beyond the start. From
+-- the start on the claim is tried once a day.
 CREATE FUNCTION schedule.postpone_due(p_reminds_at timestamptz, p_registered bigint, p_now timestamptz) RETURNS void
 LANGUAGE sql AS $$
     UPDATE schedule.due SET
@@ -89,11 +99,11 @@ LANGUAGE sql AS $$
     WHERE due.reminds_at = p_reminds_at AND due.registered = p_registered
 $$;
 
--- Whether a task whose claim has failed is to be tried again.
+-- Whether the next attempt of a failed claim is due.
 CREATE FUNCTION schedule.has_failed_due(p_now timestamptz) RETURNS boolean
 LANGUAGE sql STABLE AS $$ SELECT EXISTS (SELECT FROM schedule.due WHERE due.retry_at <= p_now) $$;
 
--- When the next task is due, or the next attempt of a failed one; NULL if there is none.
+-- Returns when the next task is due, or the next attempt of a failed claim. Returns NULL if there is neither.
 CREATE FUNCTION schedule.next_due_at() RETURNS timestamptz
 LANGUAGE sql STABLE AS $$
     SELECT least(

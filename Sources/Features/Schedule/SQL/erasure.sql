@@ -1,13 +1,14 @@
--- Erasing what a device has in the schedule.
+-- The erasure of a device's data in the schedule.
 
--- Ends a device's series, and makes its tasks and its calendar invisible. Returns whether it had tasks or a calendar.
+-- Ends a device's series, and makes its tasks and its calendar invisible. Returns whether the device had tasks or a
+-- calendar.
 CREATE FUNCTION schedule.begin_erasing(p_device text) RETURNS boolean
 LANGUAGE plpgsql AS $$
 DECLARE
     v_up_to bigint;
     v_is_known boolean;
 BEGIN
-    -- Tasks that a series is creating now are committed then, and are among the tasks.
+    -- Waits for transactions that create tasks of these series now, so that the next statement finds their tasks.
     DELETE FROM schedule.series WHERE series.id = ANY (ARRAY(
         SELECT own.id FROM schedule.series AS own WHERE own.device_id = p_device ORDER BY own.id FOR UPDATE));
     v_up_to := coalesce((
@@ -22,7 +23,8 @@ BEGIN
 END
 $$;
 
--- Deletes p_limit tasks and as many preferences of a device that is being erased. Returns whether none are left.
+-- Deletes at most p_limit tasks and p_limit preferences of a device that is being erased. Returns whether none are
+-- left.
 CREATE FUNCTION schedule.erase_rows(p_device text, p_limit integer) RETURNS boolean
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -40,23 +42,25 @@ BEGIN
 END
 $$;
 
--- Erases tasks of one device, at most some hundreds. Returns the starts at which nobody waits any more, or whose partner has
--- lost a title, for those who look at the day. The match of a task with a partner stays until it is over. A
--- reminder's delivery, which has no personal data, is deleted when its turn comes. Each step goes from the tasks to
--- their rows, by subqueries that the planner can't reorder. Statistics may not yet know so many tasks, and the planner
--- would then read everybody's rows for each.
+-- Erases some hundred tasks of one device. Returns the starts (epoch seconds) of slots that have changed for readers of
+-- the day: no task waits in the slot any more, or a partner's title is gone.
+--
+-- A task with a partner becomes anonymous, and stays until the match is over. The delivery of a reminder has no
+-- personal data; it is deleted when its turn to be sent comes. Each step goes from the tasks to their rows in another
+-- table, by a subquery that the planner can't reorder. The planner's statistics may be older than the tasks. It could
+-- then read the rows of all devices for each task.
 CREATE FUNCTION schedule.erase_tasks(p_tasks uuid[]) RETURNS TABLE (starts_at bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-    -- The columns that a move changes.
+    -- The numbers of the tasks before they are locked. Moving a task changes its number.
     v_registered bigint[] := ARRAY(
         SELECT task.registered FROM schedule.task WHERE task.id = ANY (p_tasks) ORDER BY task.registered);
     v_waiting uuid[];
     v_now timestamptz;
     v_gone schedule.task[];
 BEGIN
-    -- A transaction that matches or cancels one of these is before or after this one, never in between.
+    -- Waits for transactions that match or cancel one of these tasks.
     v_waiting := ARRAY(
         SELECT held.task_id FROM (
             SELECT task.reminds_at, task.registered FROM schedule.task
@@ -75,7 +79,8 @@ BEGIN
         RAISE 'a task was moved meanwhile' USING ERRCODE = 'serialization_failure';
     END IF;
     v_now := core.clock();
-    -- A member of a room is known by the task, and must leave. As many ids as fit into a payload.
+    -- Members that joined a room with one of these tasks must leave it. One notification has the ids of 200 tasks, so
+    -- that they fit into its payload.
     PERFORM pg_notify('letsswitch_erased_tasks', string_agg(own.id::text, ','))
     FROM (
         SELECT task.id, row_number() OVER () AS place FROM schedule.task
@@ -133,7 +138,8 @@ BEGIN
 END
 $$;
 
--- Deletes an erased device's preferences, and others' preferences for it; p_limit at a time. Returns how many.
+-- Deletes at most p_limit preferences of an erased device, and preferences of other devices for it. Returns the number
+-- of deleted preferences. If it is p_limit, more may be left.
 CREATE FUNCTION schedule.delete_preferences(p_device text, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,10 +1,11 @@
--- The events of tasks and matches, for subscribers such as the webhook. Each is written in the transaction that makes it true.
+-- The events of tasks and matches, for subscribers such as the webhook. Each event is written in the transaction that
+-- makes it true.
 
--- A match's tasks, in the order in which both name it.
+-- Returns the two tasks of a match in the order that all events of the match use.
 CREATE FUNCTION schedule.match_tasks(p_task uuid, p_partner uuid) RETURNS uuid[]
 LANGUAGE sql IMMUTABLE AS $$ SELECT ARRAY[least(p_task, p_partner), greatest(p_task, p_partner)] $$;
 
--- Writes an event about a task. A cancelled task has no further data.
+-- Writes an event about a task. The event task.cancelled has no title and no local time.
 CREATE FUNCTION schedule.write_task_event(p_type text, p_task schedule.task) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -19,7 +20,8 @@ BEGIN
 END
 $$;
 
--- Writes the event of a new match, and with p_is_open also that of its room, since no claim will write it.
+-- Writes the event of a new match. If p_is_open is true, the room is already open, so no claim will write the events of
+-- the room. They are then written here.
 CREATE FUNCTION schedule.write_match_event(p_task schedule.task, p_is_open boolean) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -28,7 +30,7 @@ BEGIN
     IF NOT p_is_open OR NOT core.has_subscribers() THEN
         RETURN;
     END IF;
-    -- A room that was kept has opened before, and closes once.
+    -- A room that the match has taken over was opened before. Its waiting event of the end gets the new tasks.
     UPDATE core.event SET task_ids = schedule.match_tasks(p_task.id, p_task.partner_id)
     WHERE event.room_id = p_task.room_id AND event.type = 'room.closed' AND event.number IS NULL;
     IF FOUND THEN
@@ -54,7 +56,7 @@ BEGIN
 END
 $$;
 
--- A room ends early: the event of its end is written now.
+-- Reschedules the event of a room's end to now, because the room ends early.
 CREATE FUNCTION schedule.write_dissolved_event(p_room uuid) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE

@@ -1,4 +1,4 @@
--- The export of a device: its tasks, series, calendar and preferences.
+-- Returns the data of a device in the schedule: its tasks, series, calendar and preferences.
 CREATE FUNCTION schedule.export_device(p_device text) RETURNS TABLE (kind text, stored jsonb)
 LANGUAGE sql STABLE AS $$
     (

@@ -1,6 +1,7 @@
 -- The past tasks of a device.
 
--- Stores that a user has started, from the start on. The first time counts.
+-- Records that a user has begun a task. It works from the start on, and later calls change nothing. Result codes:
+-- begun, not_begun (the task hasn't started), no_such_task.
 CREATE FUNCTION schedule.mark_started(p_device text, p_id uuid) RETURNS schedule.task_outcome
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -19,17 +20,17 @@ BEGIN
 END
 $$;
 
--- A device's past tasks, the latest first. Instants are epoch seconds.
+-- Returns a device's past tasks, the latest first. Instants are epoch seconds.
 CREATE FUNCTION schedule.history_of(p_device text, p_limit integer) RETURNS TABLE (
     task_id uuid, title text, start_time text, time_zone text, starts_at bigint, began_at bigint,
-    -- kept: reported the start, or joined the room; dissolved: did neither, and the partner had left; missed; NULL: may
-    -- still join.
+    -- kept: the user reported the start or joined the room. dissolved: the user did neither, and the partner had left.
+    -- missed: the user did neither. NULL: the user may still join.
     outcome text,
-    -- The partner left, or didn't come.
+    -- Whether the partner left, or didn't join although this user did.
     was_dissolved boolean,
-    -- came, late (after the start), absent; NULL: may still come.
+    -- came, late (joined after the start) or absent. NULL: the user may still join.
     attendance text,
-    -- The partner's title; NULL without a partner, or if the partner was erased.
+    -- The title of the partner's task. NULL: the task has no partner, or the partner was erased.
     partner_task text
 )
 LANGUAGE plpgsql STABLE AS $$
@@ -50,7 +51,7 @@ BEGIN
         END,
         past.was_dissolved OR (
             past.partner_id IS NOT NULL AND past.closes_at <= v_now AND (past.began_at IS NOT NULL OR there.own)
-            -- An erased partner has left no record of joining.
+            -- An erased partner counts as present, because its attendance was deleted.
             AND partner.device_id IS NOT NULL AND NOT there.partner AND partner.began_at IS NULL),
         CASE
             WHEN there.joined_at > past.starts_at THEN 'late'
@@ -63,7 +64,7 @@ BEGIN
         WHERE task.device_id = p_device AND task.starts_at <= v_now AND task.registered > v_erased
         ORDER BY task.starts_at DESC LIMIT p_limit
     ) AS past
-    -- A member without a task may be either of the two.
+    -- A member that named no task may be either of the two users, so it counts for both.
     CROSS JOIN LATERAL (
         SELECT
             coalesce(bool_or(attendance.task_id IS NULL OR attendance.task_id = past.id), false) AS own,

@@ -1,31 +1,34 @@
 -- Tasks that wait for an invited guest.
 --
---   waits for its guest ──(accepted)──▶ in a match, even if other users wait: guest_id
+--   waits for its guest ──(accepted)──▶ in a match with the guest, even if other tasks wait: guest_id
 --        │
---        └──(invites_until)──▶ waits like other tasks; the invitation works until the lead, while there is no partner
+--        └──(invites_until)──▶ waits like other tasks; the guest can accept until the lead, while there is no partner
 --
--- Matching ignores tasks with invites_until (task_single). Locks as for all changes of matches: the slot's lock, then
--- `due` rows in order (partners.sql).
+-- Matching ignores tasks with invites_until (see the index task_single). The order of locks is that of all changes of
+-- matches: first the slot, then `due` rows in order of start (see partners.sql).
 
--- The secret in a link. It is always the same for a task, and isn't stored.
+-- Returns the secret in the invitation's link. It is computed from the task, and isn't stored.
 CREATE FUNCTION schedule.invitation_token(p_task uuid) RETURNS text
 LANGUAGE sql STABLE AS $$
     SELECT encode(substr(sha256(secret.value || uuid_send(p_task)), 1, 16), 'hex')
     FROM core.secret WHERE secret.name = 'invitations'
 $$;
 
+-- Returns the digest under which an invitation's token is stored.
 CREATE FUNCTION schedule.invitation_digest(p_token text) RETURNS bytea
 LANGUAGE sql IMMUTABLE AS $$ SELECT sha256(convert_to(p_token, 'UTF8')) $$;
 
--- Until when a task waits for its guest alone: p_hold seconds before the lead; if there is less time, half of it.
+-- Returns until when a task waits for its guest only: p_hold seconds before the lead. If less time than this is left,
+-- it is half of the time that is left.
 CREATE FUNCTION schedule.holds_until(p_reminds_at timestamptz, p_hold double precision, p_now timestamptz)
 RETURNS timestamptz
 LANGUAGE sql IMMUTABLE AS $$
     SELECT p_reminds_at - least(make_interval(secs => p_hold), (p_reminds_at - p_now) / 2)
 $$;
 
--- Makes a task without a partner, which is locked, wait for a guest. A task that already waits, or did until now, stays
--- as it is.
+-- Makes a locked task without a partner wait for a guest, and returns it. p_hold is that of holds_until. A task that
+-- waits for a guest stays as it is. So does a task whose invitation has lapsed, if less than p_hold seconds are left
+-- until the lead.
 CREATE FUNCTION schedule.invite_guest(p_task schedule.task, p_hold double precision, p_now timestamptz)
 RETURNS schedule.task
 LANGUAGE plpgsql AS $$
@@ -43,7 +46,7 @@ BEGIN
 END
 $$;
 
--- An outcome, with the invitation for its owner.
+-- Returns the outcome of a request by the task's user. It has the invitation's token if the task waits for a guest.
 CREATE FUNCTION schedule.inviting_outcome(p_code text, p_task schedule.task, p_slot_opened boolean)
 RETURNS schedule.task_outcome
 LANGUAGE plpgsql STABLE AS $$
@@ -57,7 +60,8 @@ BEGIN
 END
 $$;
 
--- Why an invitation can't be accepted any more: no_such_invitation, invitation_used, registration_closed; NULL when it can.
+-- Returns why an invitation can't be accepted any more: no_such_invitation, invitation_used or registration_closed.
+-- Returns NULL if it can be accepted.
 CREATE FUNCTION schedule.invitation_problem(p_host schedule.task) RETURNS text
 LANGUAGE sql STABLE AS $$
     SELECT CASE
@@ -68,7 +72,7 @@ LANGUAGE sql STABLE AS $$
     END
 $$;
 
--- The inviting task, for a user with the link.
+-- Returns the task of an invitation to a user who has the link.
 CREATE FUNCTION schedule.read_invitation(p_token text) RETURNS TABLE (
     problem text, title text, start_time text, time_zone text, starts_at bigint, reminds_at double precision
 )
@@ -84,10 +88,12 @@ BEGIN
 END
 $$;
 
--- Accepts an invitation: registers a task for its start, with the host as the partner, even if other users wait.
--- Without a zone it is the host's. Code: created; retitled (the device's task for that start, without a partner, is the partner);
--- repeated; no_such_invitation (also if there is a block between the two), invitation_used, own_invitation, slot_taken,
--- registration_closed, too_many_tasks.
+-- Accepts an invitation: registers a task for the host's start, with the host's task as the partner, even if other
+-- tasks wait. If p_zone is NULL, the host's zone is used. If the device already has a task without a partner for that
+-- start, this task is matched and gets the new title.
+--
+-- Result codes: created, retitled (the device's existing task was matched), repeated, no_such_invitation (also if one
+-- of the two has blocked the other), invitation_used, own_invitation, slot_taken, registration_closed, too_many_tasks.
 CREATE FUNCTION schedule.accept_invitation(
     p_device text, p_token text, p_title text, p_zone text,
     p_lead double precision, p_horizon double precision, p_room_duration double precision, p_most integer
@@ -101,7 +107,7 @@ DECLARE
     v_starts_at timestamptz;
     v_was_seen boolean;
 BEGIN
-    -- register_task takes this lock too, which would be after the slot's.
+    -- register_task takes this lock too, but only after the slot's lock, which would be the wrong order.
     PERFORM core.lock_device(p_device);
     SELECT task.starts_at INTO v_starts_at FROM schedule.task WHERE task.invitation = v_digest;
     IF FOUND THEN
@@ -120,7 +126,7 @@ BEGIN
     ELSIF v_own.id = v_host.guest_id AND v_own.partner_id = v_host.id THEN
         RETURN schedule.outcome('repeated', v_own, NULL);
     END IF;
-    -- Transactions that claim, cancel or erase are before or after this one.
+    -- Waits for transactions that claim, cancel or erase one of the two tasks.
     PERFORM schedule.lock_tasks(ARRAY[v_host.id, v_own.id]);
     SELECT * INTO v_host FROM schedule.task WHERE task.invitation = v_digest;
     v_outcome.code := schedule.invitation_problem(v_host);
@@ -135,14 +141,14 @@ BEGIN
             p_device, p_title, coalesce(p_zone, v_host.time_zone), extract(epoch FROM v_starts_at)::bigint, NULL, NULL, NULL,
             p_lead, p_horizon, p_room_duration, p_most, p_host => v_host.id);
         IF v_host.invites_until IS NOT NULL THEN
-            -- Nobody has seen the task as waiting.
+            -- The host's task was never visible as waiting, so the slot hasn't changed for other devices.
             v_outcome.slot_opened := NULL;
         END IF;
         RETURN v_outcome;
     END IF;
 
     SELECT * INTO v_own FROM schedule.task WHERE task.id = v_own.id;
-    -- Of an erased task with a partner only the match is left.
+    -- If the task had a partner and was erased, its row may still be here for the match.
     IF v_own.id IS NULL OR v_own.device_id IS NULL OR v_own.registered <= core.erased_up_to(p_device) THEN
         RAISE 'the task was cancelled meanwhile' USING ERRCODE = 'serialization_failure';
     ELSIF v_own.partner_id IS NOT NULL THEN
@@ -158,7 +164,7 @@ BEGIN
 END
 $$;
 
--- Gives a locked task without a partner the title of the new request. Returns it.
+-- Gives a locked task without a partner the title p_title. Returns the task.
 CREATE FUNCTION schedule.retitle_waiting(p_task schedule.task, p_title text) RETURNS schedule.task
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -174,7 +180,8 @@ BEGIN
 END
 $$;
 
--- Matches two waiting tasks, both locked, in the room of the second, which may be open already. Returns the first.
+-- Matches two locked tasks that wait. The match gets the room of p_other; p_is_open says whether that room is open.
+-- Returns the task p_task as it is now.
 CREATE FUNCTION schedule.match_waiting(
     p_task schedule.task, p_other schedule.task, p_is_open boolean DEFAULT false
 ) RETURNS schedule.task
@@ -189,13 +196,15 @@ BEGIN
 END
 $$;
 
--- Tasks whose guests haven't come in time, at most p_limit. From a backlog, those that can still be matched before
--- their lead come first, ordered by the lead. Tasks that failed just now, p_failed, don't delay the others.
+-- Returns the tasks whose guests haven't accepted in time, at most p_limit. Tasks before their lead come first, ordered
+-- by the lead, because they can still be matched in time. p_failed are tasks that have just failed; they are left out,
+-- so that they don't delay the others.
 CREATE FUNCTION schedule.lapsed_invitations(p_limit integer, p_failed uuid[]) RETURNS TABLE (id uuid)
 LANGUAGE plpgsql STABLE AS $$
 #variable_conflict use_column
 DECLARE
-    -- This many are sorted, instead of searching among those whose guests still have time.
+    -- At most this many tasks are sorted. With fewer, a search by index would read many tasks whose guests still have
+    -- time.
     v_most integer := greatest(1000, p_limit);
     v_now timestamptz := core.clock();
     v_lapsed uuid[] := ARRAY(
@@ -210,7 +219,8 @@ BEGIN
         ORDER BY task.reminds_at < v_now, task.reminds_at LIMIT p_limit;
         RETURN;
     END IF;
-    -- Far too many to sort: each half in the order of an index.
+    -- Too many tasks to sort. Two queries, for the tasks before and after their lead, read them in the order of an
+    -- index.
     RETURN QUERY
     SELECT task.id FROM schedule.task
     WHERE task.reminds_at >= v_now AND task.invites_until <= v_now AND NOT task.id = ANY (p_failed)
@@ -223,7 +233,8 @@ BEGIN
 END
 $$;
 
--- Makes such a task wait for anybody, and matches it with a waiting user. Returns whether there was one.
+-- Makes a task whose guest hasn't accepted in time wait for any partner, and matches it if another task waits. Returns
+-- whether the task has a partner now.
 CREATE FUNCTION schedule.end_invitation(p_task uuid) RETURNS boolean
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -252,7 +263,7 @@ BEGIN
     ELSIF v_waiting.registered <= core.erased_up_to(v_waiting.device_id) THEN
         RAISE 'the waiting user is being erased' USING ERRCODE = 'serialization_failure';
     ELSIF v_waiting.id IS NOT NULL THEN
-        -- Also after the lead, since nobody else would match these two.
+        -- Tasks are matched here after the lead too, because no other statement would match these two.
         v_is_claimed := NOT schedule.is_due(v_task) OR NOT schedule.is_due(v_waiting);
         PERFORM schedule.notify_claimed(v_task);
         PERFORM schedule.notify_claimed(v_waiting);
@@ -261,7 +272,7 @@ BEGIN
     PERFORM schedule.notify_changes(ARRAY[schedule.outcome(
         'stayed', v_task, CASE WHEN schedule.is_due(v_task) THEN v_task.partner_id IS NULL END)]);
     IF v_is_claimed THEN
-        -- Their reminders knew of no room.
+        -- Their reminders named no room.
         PERFORM schedule.notify_rematched(task, NULL) FROM schedule.task WHERE task.id IN (v_task.id, v_waiting.id);
     END IF;
     RETURN v_task.partner_id IS NOT NULL;

@@ -1,9 +1,12 @@
--- Moving a task to another slot. For matching and the ends of matches see partners.sql.
+-- Moving a task to another slot. partners.sql has the changes of matches.
 
--- Moves a task to another slot, completely or not at all. The task keeps its id and title, and is the last one in the
--- new slot. The arguments are those of register_task; without a zone it is the task's. The first row is the task as it
--- is now (moved; repeated, if it was already there), or the refusal; then the slot that it has left (left), and the
--- partner who stays there (stayed). A task that has started becomes an open one again, so p_most applies.
+-- Moves a task to another slot, completely or not at all. The task keeps its id and title, and gets a new number
+-- (registered), so it is the last one in the new slot. The parameters are those of register_task. If p_zone is NULL,
+-- the task's zone is used.
+--
+-- The first row is the task as it is now (moved, or repeated if it already has this start), or the refusal. If the task
+-- was moved, a second row has the slot that it left (left). If it had a partner, a third row has the partner's task
+-- (stayed). A task that has started counts as an open task again after the move, so p_most applies to it.
 CREATE FUNCTION schedule.move_task(
     p_device text, p_id uuid, p_zone text, p_starts_at bigint, p_midnight bigint, p_day integer, p_time integer,
     p_lead double precision, p_horizon double precision, p_room_duration double precision, p_late_join double precision,
@@ -24,7 +27,8 @@ DECLARE
     v_stayed schedule.task_outcome;
     v_zone text;
 BEGIN
-    -- A moved task would be newer than what a running erasure deletes, and would stay.
+    -- Delays an erasure of the device. The moved task would have a higher number than the erasure covers, and wouldn't
+    -- be deleted.
     PERFORM core.lock_erasing_shared(p_device);
     IF p_most IS NOT NULL THEN
         PERFORM core.lock_device(p_device);
@@ -52,7 +56,7 @@ BEGIN
         WHERE task.device_id = p_device AND task.starts_at = v_slot.starts_at
             AND task.registered <= core.erased_up_to(p_device);
         IF FOUND THEN
-            -- It is gone, as in register_task.
+            -- The device's old task in this slot is being erased, and its row would conflict with the moved task.
             PERFORM schedule.erase_tasks(ARRAY[v_conflict]);
         END IF;
         IF v_task.invites_until IS NULL THEN
@@ -80,13 +84,13 @@ BEGIN
     v_partner := schedule.lock_chosen_task(v_task.partner_id, false);
     v_waiting := schedule.lock_chosen_task(v_waiting.id, true);
     v_found := schedule.lock_chosen_task(v_found.id, true);
-    -- Only now: waiting for the locks may have taken us past the lead.
+    -- Read only now: while this transaction waited for the locks, the lead may have begun.
     v_now := core.clock();
     IF v_task.starts_at + make_interval(secs => p_late_join) <= v_now THEN
         RETURN NEXT schedule.outcome('registration_closed', v_task, NULL);
         RETURN;
     ELSIF v_slot.starts_at - make_interval(secs => p_lead) < v_now THEN
-        -- The time that it can't be moved to.
+        -- The refusal names the time that the task can't be moved to.
         v_task.starts_at := v_slot.starts_at;
         v_task.start_time := v_slot.start_time;
         v_task.time_zone := v_zone;
@@ -122,7 +126,7 @@ BEGIN
         closes_at = coalesce(v_found.closes_at, v_slot.starts_at + make_interval(secs => p_room_duration)),
         partner_id = v_found.id, was_dissolved = false, waits_until = NULL, is_absent = false,
         paired_at = NULL, notified_at = NULL, rematched_at = NULL, began_at = NULL, series_id = NULL, series_day = NULL,
-        -- It waits for its guest there.
+        -- The task waits for its guest in the new slot too.
         invites_until = CASE WHEN v_task.invites_until IS NOT NULL THEN schedule.holds_until(
             v_slot.starts_at - make_interval(secs => p_lead), p_invite_hold, v_now) END
     WHERE task.id = v_task.id RETURNING * INTO v_task;

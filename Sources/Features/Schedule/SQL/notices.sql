@@ -1,8 +1,9 @@
--- Notifications to devices that their partner has changed. The text is read from the task when it is sent.
+-- Notifications by providers that a user's partner has changed. Their text is read from the task when they are sent.
 
--- Notifies a task's user that the partner has changed, until the start, or while the room is open. The first
--- notification is sent at once. Then there is a pause of a minute, or of an eighth of the time until the start if that
--- is longer, so that strangers can't ring a phone at will. A waiting notification has the state at the time it is sent.
+-- Notifies a task's user that the partner has changed. The notification is useful until the start, or until the room
+-- closes. The first one is sent at once. After that there is a pause of a minute, or of an eighth of the time until the
+-- start if that is longer. Strangers therefore can't make a phone ring at will. A notification that already waits has
+-- the state at the time when it is sent, so no second one is written.
 CREATE FUNCTION schedule.notify_partner_changed(p_task schedule.task) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -28,8 +29,8 @@ BEGIN
 END
 $$;
 
--- The same for a user whose partner was absent, who isn't in a room, and who has a new partner now. The task is as it
--- was before.
+-- Notifies the user of a task that waited for a late partner that a partner was found, unless the user is in the room.
+-- p_task is the task before the change.
 CREATE FUNCTION schedule.notify_partner_found(p_task schedule.task) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -39,8 +40,8 @@ BEGIN
 END
 $$;
 
--- The same for a user whose reminder named no partner, who isn't in a room, and who has a partner now. The task is as
--- it was before.
+-- Notifies the user of a claimed task that a partner was found, if the reminder named no partner and the user isn't in
+-- the room. p_task is the task before the change.
 CREATE FUNCTION schedule.notify_claimed(p_task schedule.task) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN

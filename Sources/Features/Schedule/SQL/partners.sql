@@ -1,18 +1,21 @@
--- Cancelling a matched task, and matching the remaining partner again. For moves to another slot see moves.sql.
+-- Cancelling a matched task, and matching its partner again. moves.sql has the moves to another slot.
 --
--- A statement that changes matches locks the slot (of two slots the earlier one first), then the `due` rows of its
--- tasks in order of start, then the reminders of claimed tasks in order of id. Registering does the same, and needs no
--- reminder except that of a user whose partner left. Cancelling, claiming, erasing, delivering and purging don't lock
--- the slot: they are before or after, and their changes are visible once the rows are locked. If that changes the
--- choice of partners, the statement fails with 40001, and the daemon repeats it.
+-- A statement that changes matches first locks the slot (of two slots the earlier one first). It then locks the `due`
+-- rows of the tasks in order of start, and the reminders of claimed tasks in order of id. Registering does the same,
+-- but locks a reminder only for a late match.
+--
+-- Cancelling, claiming, erasing, delivering and deleting old tasks don't lock the slot. They wait for the locked rows
+-- or come first, and their changes are visible once the rows are locked. If such a change makes the chosen partner
+-- wrong, the statement fails with SQLSTATE 40001, and the daemon repeats it.
 
--- Whether a device has this task.
+-- Whether a device has this task, and it isn't being erased.
 CREATE FUNCTION schedule.has_task(p_device text, p_task uuid) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT EXISTS (SELECT FROM schedule.visible_task AS own WHERE own.id = p_task AND own.device_id = p_device)
 $$;
 
--- The partner in a device's own task, and the partner's task; no row without a partner, or if the partner was erased.
+-- Returns the partner's device and task for one of a device's own tasks. Returns no row if the task has no partner, or
+-- if the partner was erased.
 CREATE FUNCTION schedule.partner_of(p_device text, p_task uuid)
 RETURNS TABLE (device_id text, title text, starts_at timestamptz)
 LANGUAGE sql STABLE ROWS 1 AS $$
@@ -21,17 +24,19 @@ LANGUAGE sql STABLE ROWS 1 AS $$
     WHERE own.id = p_task AND own.device_id = p_device AND partner.device_id IS NOT NULL
 $$;
 
--- The partner's device in a device's own task; NULL without a partner, or if the partner was erased.
+-- Returns the device of the partner in one of a device's own tasks. Returns NULL if the task has no partner, or if the
+-- partner was erased.
 CREATE FUNCTION schedule.partner_device(p_device text, p_task uuid) RETURNS text
 LANGUAGE sql STABLE AS $$ SELECT partner.device_id FROM schedule.partner_of(p_device, p_task) AS partner $$;
 
--- What the two partners of a match have asked of each other, as a device sees it; no row if it doesn't have this task. The
--- match is locked until the end of the transaction, so the second to ask sees that the first has.
+-- Returns which of the two partners has asked for a conversation, as a device sees it. Returns no row if the device
+-- doesn't have this task. Locks the match's requests until the end of the transaction, so that the second of two
+-- simultaneous requests sees the first.
 CREATE FUNCTION schedule.asking_of(p_device text, p_task uuid) RETURNS TABLE (
     starts_at timestamptz,
-    -- NULL without a partner, or if the partner was erased.
+    -- NULL: the task has no partner, or the partner was erased.
     partner_device text,
-    -- Whether this device has asked the partner for a conversation, and whether the partner has asked it.
+    -- Whether this device has asked its partner for a conversation, and whether the partner has asked this device.
     has_asked boolean, partner_has_asked boolean
 )
 LANGUAGE plpgsql AS $$
@@ -53,11 +58,12 @@ BEGIN
 END
 $$;
 
--- Stores that the user of a task has asked the current partner for a conversation.
+-- Records that the user of a task has asked the current partner for a conversation.
 CREATE FUNCTION schedule.ask_partner(p_task uuid) RETURNS void
 LANGUAGE sql AS $$ UPDATE schedule.task SET asked_id = task.partner_id WHERE task.id = p_task $$;
 
--- A device's task, its slot locked, and another slot with it; NULL when there is none.
+-- Locks the slot of a device's task, and the slot p_other if it isn't NULL, the earlier one first. Returns the task.
+-- Returns NULL if the device doesn't have the task, or if the task is being erased.
 CREATE FUNCTION schedule.lock_task(p_device text, p_id uuid, p_other timestamptz DEFAULT NULL) RETURNS schedule.task
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -82,7 +88,8 @@ BEGIN
 END
 $$;
 
--- Holds tasks until the end of the transaction, whether they wait for their claim or not. Their slots are locked.
+-- Locks the `due` rows of these tasks in order of start, then the reminders of claimed tasks, until the end of the
+-- transaction. The caller has locked the slots.
 CREATE FUNCTION schedule.lock_tasks(p_tasks uuid[]) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -95,13 +102,13 @@ BEGIN
         WHERE due.reminds_at = own.reminds_at AND due.registered = own.registered
         FOR UPDATE
     ) AS held;
-    -- After the wait, because it sees the tasks that were claimed meanwhile.
+    -- A separate statement after the wait, because it sees the tasks that were claimed in the meantime.
     PERFORM schedule.lock_reminders(p_tasks);
 END
 $$;
 
--- A chosen task, read again after it was locked. If the intended partner isn't free any more, another one has to be
--- chosen.
+-- Returns a task after it was locked. If p_must_be_free is true and the task is gone or has a partner now, the
+-- transaction fails, and another partner is chosen when the daemon repeats the statement.
 CREATE FUNCTION schedule.lock_chosen_task(p_id uuid, p_must_be_free boolean) RETURNS schedule.task
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -115,16 +122,19 @@ BEGIN
 END
 $$;
 
--- A task's device; NULL if it was erased.
+-- Returns a task's device. Returns NULL if the device was erased, or if there is no such task.
 CREATE FUNCTION schedule.device_of(p_task uuid) RETURNS text
 LANGUAGE sql STABLE AS $$
     SELECT task.device_id FROM schedule.task WHERE task.id = p_task
 $$;
 
--- The task in a slot that waits for a partner, other than this task and those with a block between them and p_device;
--- NULL if there is none. Until the start that is any task without a partner; after it, or with p_only_dissolved, only tasks
--- whose partner left after the lead. Users in a room come first, then preferred partners, then the order of
--- registration. Tasks that wait for a guest are excluded.
+-- Returns the task that is the next partner in a slot. Returns NULL if no task waits. The task p_except is left out,
+-- and so are tasks that wait for a guest, tasks of absent users, and tasks with a block between their device and
+-- p_device.
+--
+-- Before the start, every task without a partner waits. After the start, or if p_only_dissolved is true, only tasks
+-- with waits_until in the future do, because their partner left after the lead. Users in a room come first, then
+-- preferred partners, then the order of registration.
 CREATE FUNCTION schedule.waiting_task(
     p_starts_at timestamptz, p_except uuid, p_device text, p_only_dissolved boolean
 ) RETURNS uuid
@@ -137,7 +147,7 @@ BEGIN
         WHERE task.starts_at = p_starts_at AND task.partner_id IS NULL AND task.invites_until IS NULL
             AND task.id IS DISTINCT FROM p_except
             AND (task.waits_until > v_now OR NOT p_only_dissolved AND p_starts_at > v_now) AND NOT task.is_absent
-            -- A room that is over is never chosen; an operator may have closed it, too.
+            -- A room that has closed is never chosen. An operator may have closed it early.
             AND task.closes_at > v_now
             AND NOT EXISTS (
                 SELECT FROM core.erasure
@@ -153,7 +163,7 @@ BEGIN
 END
 $$;
 
--- Deletes a task that is held.
+-- Deletes a locked task with its `due` row, reminder and attendance.
 CREATE FUNCTION schedule.drop_task(p_task schedule.task) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -162,7 +172,7 @@ BEGIN
 END
 $$;
 
--- Deletes a locked task's `due` row, its reminder and its attendance.
+-- Deletes a locked task's `due` row, reminder and attendance.
 CREATE FUNCTION schedule.delete_progress(p_task schedule.task) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -173,7 +183,8 @@ BEGIN
 END
 $$;
 
--- Gives a locked task a partner, or none, and a room. Its attendance in the old room is kept. Returns the task.
+-- Gives a locked task a partner and a room. p_partner is NULL for no partner. Copies the attendance of the old room to
+-- the new one. Returns the task.
 CREATE FUNCTION schedule.assign_match(
     p_task schedule.task, p_partner uuid, p_room uuid, p_closes_at timestamptz, p_waits_until timestamptz,
     p_was_dissolved boolean
@@ -187,8 +198,8 @@ BEGIN
     END IF;
     UPDATE schedule.task SET
         partner_id = p_partner, room_id = p_room, closes_at = p_closes_at, waits_until = p_waits_until, is_absent = false,
-        -- An earlier move to another room is no longer announced. A statement that moves the task now announces it
-        -- again.
+        -- An earlier move to another room is no longer sent to clients. If this statement moves the task, its caller
+        -- sends the new move.
         invites_until = NULL, rematched_at = NULL,
         paired_at = CASE WHEN p_partner IS NOT NULL THEN core.clock() END,
         was_dissolved = task.was_dissolved OR p_was_dissolved
@@ -208,8 +219,9 @@ BEGIN
 END
 $$;
 
--- Removes a task from its match. The partner gets the waiting task as its new partner, or none (NULL); all three are locked. Returns the
--- partner's task; NULL if its user was erased, since it is deleted then. The caller deletes or moves the task itself.
+-- Removes p_task from its match with p_partner. The partner's task is matched with p_waiting, or gets no partner if
+-- p_waiting is NULL. All three tasks are locked. Returns the partner's task. If the partner was erased, deletes the
+-- partner's task and returns NULL. The caller deletes or moves p_task.
 CREATE FUNCTION schedule.leave_match(
     p_task schedule.task, p_partner schedule.task, p_waiting schedule.task, p_late_join double precision
 ) RETURNS schedule.task
@@ -237,7 +249,7 @@ BEGIN
     IF v_other.id IS NULL THEN
         v_stays := schedule.assign_match(
             p_partner, NULL, CASE WHEN v_is_kept THEN p_partner.room_id ELSE gen_random_uuid() END, p_partner.closes_at,
-            -- After the lead, claimed or not, it can't be joined as usual.
+            -- After the lead, the task can only be joined late, whether it is claimed or not.
             CASE WHEN v_is_claimed OR p_partner.reminds_at <= core.clock()
                 THEN p_task.starts_at + make_interval(secs => p_late_join) END, true);
     ELSE
@@ -247,7 +259,7 @@ BEGIN
         v_stays := schedule.assign_match(p_partner, v_other.id, v_room, v_closes_at, NULL, true);
         PERFORM schedule.assign_match(v_other, p_partner.id, v_room, v_closes_at, NULL, false);
         IF v_other.waits_until IS NULL AND NOT schedule.is_due(v_other) THEN
-            -- Its reminder knew of no room.
+            -- The waiting task's reminder named no room.
             PERFORM schedule.notify_rematched(task, NULL) FROM schedule.task WHERE task.id = v_other.id;
         END IF;
         IF v_room <> v_other.room_id THEN
@@ -263,9 +275,10 @@ BEGIN
 END
 $$;
 
--- Notifies every daemon of the days that have changed, in the form of its own events. It is in the transaction, because
--- a remaining partner must be notified even if the answer is lost, and a repetition changes nothing. These statements
--- are rare. With a NOTIFY in every registration all commits would wait for each other.
+-- Notifies all daemons of the days that these outcomes have changed, in the format of the daemons' own notifications.
+-- It is sent with the commit, because the partner must be notified even if the daemon loses the answer: a repeated
+-- request changes nothing, and so wouldn't notify. Only rare statements use this function. With a NOTIFY in each
+-- registration, all commits would wait for each other.
 CREATE FUNCTION schedule.notify_changes(p_outcomes schedule.task_outcome[]) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -285,7 +298,8 @@ BEGIN
 END
 $$;
 
--- Notifies every daemon that these slots (epoch seconds) have changed for all who look at them. A hundred fit into a payload.
+-- Notifies all daemons that these slots (epoch seconds) have changed for all readers of the day. One notification has
+-- 100 slots, so that they fit into its payload.
 CREATE FUNCTION schedule.notify_slots(p_starts bigint[]) RETURNS void
 LANGUAGE sql AS $$
     SELECT pg_notify('letsswitch_schedule', json_build_object('origin', '', 'changes', json_agg(json_build_object(
@@ -294,9 +308,9 @@ LANGUAGE sql AS $$
     GROUP BY own.place / 100
 $$;
 
--- Cancels a task, also a matched one and also after the lead, until p_late_join seconds after the start. The first row
--- is the task as it was (left), or the refusal; the second, if there was a partner, is the partner's task as it is now
--- (stayed).
+-- Cancels a task with or without a partner, until p_late_join seconds after the start. The first row is the task as it
+-- was (left), or the refusal (no_such_task, registration_closed). If the task had a partner, a second row has the
+-- partner's task as it is now (stayed).
 CREATE FUNCTION schedule.leave_task(p_device text, p_id uuid, p_late_join double precision)
 RETURNS SETOF schedule.task_outcome
 LANGUAGE plpgsql AS $$
@@ -349,15 +363,17 @@ BEGIN
 END
 $$;
 
--- Locks the starts for which either waits for a partner, and their tasks, so that nobody registers there meanwhile and
--- still sees a block that is being removed. Returns these starts.
+-- Locks the slots in which either of two devices waits for a partner, in order of time, and then these waiting tasks.
+-- Returns the starts of these slots. Until the end of the transaction neither device can register there, so neither can
+-- still see a block that this transaction removes.
 CREATE FUNCTION schedule.lock_waiting_starts(p_device text, p_other text) RETURNS timestamptz[]
 LANGUAGE plpgsql AS $$
 DECLARE
     v_slots timestamptz[] := ARRAY(
         SELECT DISTINCT task.starts_at FROM schedule.task
         WHERE task.device_id IN (p_device, p_other) AND task.starts_at > core.clock() AND task.partner_id IS NULL
-            -- Tasks that are being erased are locked by the erasure, and not waited for while a slot is locked.
+            -- Tasks that are being erased are left out: the erasure locks them, and this transaction mustn't wait for
+            -- it while it holds the lock of a slot.
             AND task.registered > core.erased_up_to(task.device_id)
         ORDER BY task.starts_at);
     v_slot timestamptz;
@@ -373,8 +389,9 @@ BEGIN
 END
 $$;
 
--- After a block is removed: matches the two wherever both wait, in the slots that lock_waiting_starts has locked. Only
--- before the start, also after the lead; from the start on rematch_slot matches those who wait.
+-- Matches two devices in the slots p_slots in which both wait, after the block between them was removed.
+-- lock_waiting_starts has locked these slots. Only slots that haven't started are used, before and after the lead.
+-- After the start, rematch_slot matches the waiting tasks.
 CREATE FUNCTION schedule.match_unblocked(p_device text, p_other text, p_slots timestamptz[]) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -394,7 +411,8 @@ BEGIN
     LOOP
         v_moves := v_pair.own;
         v_stays := v_pair.other;
-        -- A user who can't be moved to another room stays; otherwise one who is already in a room stays.
+        -- A user who can't be moved to another room keeps the room. Otherwise the user who may already be in a room
+        -- keeps it.
         IF core.has_unnamed_members(v_moves.room_id)
             OR v_stays.waits_until IS NULL AND NOT core.has_unnamed_members(v_stays.room_id) THEN
             v_moves := v_pair.other;
@@ -404,7 +422,7 @@ BEGIN
         v_is_claimed := NOT schedule.is_due(v_moves) OR NOT schedule.is_due(v_stays);
         PERFORM schedule.match_waiting(v_moves, v_stays, v_is_claimed);
         IF v_is_claimed THEN
-            -- Their reminders knew of no room, or of another.
+            -- Their reminders named no room, or a different one.
             PERFORM schedule.notify_rematched(
                 task, CASE WHEN task.id = v_moves.id AND v_moves.waits_until IS NOT NULL THEN v_moves.room_id END)
             FROM schedule.task WHERE task.id IN (v_moves.id, v_stays.id);
@@ -418,7 +436,8 @@ BEGIN
 END
 $$;
 
--- Whether a task of the device that hasn't started may have been claimed, or be claimed before this transaction ends.
+-- Whether a device has a task that hasn't started, and that is claimed or may be claimed before this transaction ends
+-- (due within 15 seconds).
 CREATE FUNCTION schedule.is_reminded_soon(p_device text) RETURNS boolean
 LANGUAGE plpgsql STABLE AS $$
 DECLARE

@@ -1,14 +1,14 @@
--- Preferred former partners. Among several waiting tasks a preferred user's comes first; a block takes precedence.
+-- Preferred former partners. If several tasks wait, the task of a preferred user comes first. A block takes precedence.
 
--- How many of two devices prefer the other.
+-- Returns how many of two devices prefer the other: 0, 1 or 2.
 CREATE FUNCTION schedule.preferences_between(p_device text, p_other text) RETURNS integer
 LANGUAGE sql STABLE AS $$
     SELECT EXISTS (SELECT FROM schedule.preference WHERE device_id = p_device AND preferred_id = p_other)::integer
         + EXISTS (SELECT FROM schedule.preference WHERE device_id = p_other AND preferred_id = p_device)::integer
 $$;
 
--- Prefers the partner in one of the device's own tasks. Code: preferred, repeated, no_such_task, no_partner, too_many_preferences (p_most),
--- preferences_full.
+-- Stores a preference for the partner in one of the device's own tasks. p_most is the limit of preferences of a device.
+-- Result codes: preferred, repeated, no_such_task, no_partner, too_many_preferences, preferences_full.
 CREATE FUNCTION schedule.prefer_partner(p_device text, p_task uuid, p_most integer, p_has_space boolean)
 RETURNS TABLE (code text, id uuid, title text, starts_at bigint, preferred_at bigint)
 LANGUAGE plpgsql AS $$
@@ -18,7 +18,7 @@ DECLARE
     v_partner record;
     v_id uuid;
 BEGIN
-    -- Prevents an erasure meanwhile; otherwise a row that names the device would remain.
+    -- Delays the erasure of either device. Otherwise a row that names an erased device would remain.
     PERFORM core.lock_erasing_shared(p_device);
     PERFORM core.lock_erasing_shared(v_other);
     PERFORM core.lock_device(p_device);
@@ -32,7 +32,7 @@ BEGIN
         code := 'repeated';
     END IF;
     IF code = 'repeated' AND v_id IS NULL THEN
-        -- The title is the found partner's, who may leave at any moment.
+        -- Reads the task of the same partner, because the partner may have left since then.
         SELECT * INTO v_partner FROM schedule.partner_of(p_device, p_task) AS partner WHERE partner.device_id = v_other;
         IF NOT FOUND THEN
             code := 'no_partner';
@@ -56,6 +56,7 @@ BEGIN
 END
 $$;
 
+-- Returns a preference in the form that clients receive.
 CREATE FUNCTION schedule.preference_shown(p_id uuid)
 RETURNS TABLE (id uuid, title text, starts_at bigint, preferred_at bigint)
 LANGUAGE sql STABLE ROWS 1 AS $$
@@ -65,7 +66,7 @@ LANGUAGE sql STABLE ROWS 1 AS $$
     FROM schedule.preference WHERE preference.id = p_id
 $$;
 
--- Undoes one. Whether there was one.
+-- Deletes a preference of a device. Returns whether the device had it.
 CREATE FUNCTION schedule.remove_preference(p_device text, p_id uuid) RETURNS boolean
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -74,7 +75,7 @@ BEGIN
 END
 $$;
 
--- The devices that a device prefers, the latest first, after p_before if it is given.
+-- Returns a device's preferences, the latest first. If p_before is given, the list begins after that preference.
 CREATE FUNCTION schedule.list_preferences(p_device text, p_before uuid, p_limit integer)
 RETURNS TABLE (id uuid, title text, starts_at bigint, preferred_at bigint)
 LANGUAGE sql STABLE AS $$

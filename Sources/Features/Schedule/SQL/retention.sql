@@ -1,7 +1,8 @@
--- Deleting past tasks and what nobody uses any more.
+-- The deletion of past tasks, and of addresses, calendars and preferences that are no longer used.
 
--- A device was in use at an instant: its series were read, or a task that it registered is deleted. Written at most
--- once a day and without waiting for locks, since a transaction that holds one of the rows also uses it.
+-- Records that a device was in use at the time p_at: its series were read, or a task that its user registered is
+-- deleted. The time is written at most once a day. Locked rows are skipped, because the transactions that lock them
+-- record the use too.
 CREATE FUNCTION schedule.touch_device(p_device text, p_at timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -25,8 +26,9 @@ BEGIN
 END
 $$;
 
--- Whether a person uses a device's schedule: registered a task by hand, or joined one, and that is still stored;
--- purging then records it. A series creates tasks also for people who have long gone.
+-- Whether a user still uses a device's schedule: a task is stored that was registered by hand, or whose user joined the
+-- room or reported the start. A task of a series isn't enough, because a series creates tasks for users who never come
+-- back.
 CREATE FUNCTION schedule.is_in_use(p_device text) RETURNS boolean
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -42,7 +44,7 @@ BEGIN
 END
 $$;
 
--- Whether anything of a device's is here by which it comes to the schedule.
+-- Whether a device has a task, a series, an address or a calendar.
 CREATE FUNCTION schedule.is_in_schedule(p_device text) RETURNS boolean
 LANGUAGE sql STABLE AS $$
     SELECT EXISTS (SELECT FROM schedule.task WHERE task.device_id = p_device)
@@ -51,8 +53,8 @@ LANGUAGE sql STABLE AS $$
         OR EXISTS (SELECT FROM schedule.calendar WHERE calendar.device_id = p_device)
 $$;
 
--- Deletes past tasks, whose reminders are deleted in the same transaction. Tasks that a person registered by hand show that
--- the device is in use.
+-- Deletes past tasks. The caller deletes their reminders in the same transaction. A task that was registered by hand
+-- shows that its device was in use at the task's start.
 CREATE FUNCTION schedule.delete_past_tasks(p_tasks uuid[]) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -71,22 +73,22 @@ BEGIN
 END
 $$;
 
--- What is left of erased users' tasks whose matches are over.
+-- Returns the tasks of erased users whose matches are over.
 CREATE FUNCTION schedule.erased_tasks(p_now timestamptz) RETURNS TABLE (id uuid, starts_at timestamptz)
 LANGUAGE sql STABLE AS $$
     SELECT task.id, task.starts_at FROM schedule.task
     WHERE task.device_id IS NULL AND task.starts_at <= p_now AND task.closes_at <= p_now
 $$;
 
--- Deletes addresses, calendars and preferences that weren't used for p_retention seconds, p_limit of each at a time, unless
--- their device is in use. A preference counts as used while its owner has anything else here. Returns how many it looked at;
--- more may be left until that is 0.
+-- Deletes addresses, calendars and preferences that weren't used for p_retention seconds, at most p_limit of each. They
+-- are kept if their device is in use. A preference is kept while its owner has a task, a series, an address or a
+-- calendar. Returns the number of rows that it checked. If it isn't 0, more may be left.
 CREATE FUNCTION schedule.delete_unused(p_retention double precision, p_limit integer) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
     v_now timestamptz := core.clock();
     v_before timestamptz := v_now - make_interval(secs => p_retention);
-    -- A transaction that registers them again is before or after this one.
+    -- The rows are locked, so a transaction that registers one of them again waits, or comes first.
     v_addresses bigint[] := ARRAY(
         SELECT address.id FROM core.address
         WHERE address.used_at < v_before ORDER BY address.used_at LIMIT p_limit FOR UPDATE SKIP LOCKED
@@ -106,7 +108,7 @@ BEGIN
     UPDATE schedule.calendar SET used_at = v_now
     WHERE calendar.device_id = ANY (v_calendars) AND schedule.is_in_use(calendar.device_id);
     DELETE FROM schedule.calendar WHERE calendar.device_id = ANY (v_calendars) AND calendar.used_at < v_before;
-    -- After these, because a device that was just deleted keeps none.
+    -- Deleted last: an owner whose last address or calendar was just deleted keeps no preferences.
     UPDATE schedule.preference SET used_at = v_now
     WHERE preference.id = ANY (v_preferences) AND schedule.is_in_schedule(preference.device_id);
     DELETE FROM schedule.preference WHERE preference.id = ANY (v_preferences) AND preference.used_at < v_before;

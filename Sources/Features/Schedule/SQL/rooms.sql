@@ -1,11 +1,12 @@
--- The rooms of matches: whether a room is open, and ending it.
+-- The rooms of matches: their states, and their early ends.
 
--- The tasks whose users may be in the room of a match, also those of erased users.
+-- The tasks whose users may be in a match's room, including erased users.
 CREATE VIEW schedule.room_task AS
 SELECT task.room_id, task.id, task.closes_at, task.device_id IS NULL AS is_erased
 FROM schedule.task WHERE task.partner_id IS NOT NULL OR task.waits_until IS NOT NULL;
 
--- state: open, not_open (opens_at tells when), closed, unknown. Instants are epoch seconds.
+-- Returns the state of a match's room: open, not_open (opens_at has the time), closed or unknown. Instants are epoch
+-- seconds.
 CREATE FUNCTION schedule.find_room(
     p_room uuid,
     OUT state text, OUT opens_at double precision, OUT closes_at double precision, OUT now double precision
@@ -27,7 +28,8 @@ BEGIN
     LEFT JOIN schedule.due ON due.reminds_at = task.reminds_at AND due.registered = task.registered
     WHERE task.room_id = p_room AND (task.device_id IS NOT NULL OR task.partner_id IS NOT NULL);
     state := CASE
-        -- A task without a partner has a room only until its reminder. A user whose partner left after it waits there.
+        -- A task without a partner has a room only until its reminder. Afterwards it has one if its partner left,
+        -- because its user may wait there.
         WHEN NOT v_room.is_paired AND (v_room.is_claimed OR v_room.opens_at <= v_now) THEN 'unknown'
         WHEN v_room.closes_at <= v_now THEN 'closed'
         WHEN v_room.is_claimed THEN 'open'
@@ -41,8 +43,9 @@ BEGIN
 END
 $$;
 
--- Ends an open room for everybody. Returns the result of `find_room`. Daemons that have it open for another reason
--- close it.
+-- Closes an open room for all members. Returns the state that `find_room` had before. If the room is closed or unknown,
+-- daemons that still have it open for another reason close it. A room that isn't open yet stays as it is. Locks the
+-- tasks of the room in order of registration.
 CREATE FUNCTION schedule.close_room(p_room uuid) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -63,7 +66,7 @@ BEGIN
 END
 $$;
 
--- Ends a room early. Daemons that have it open close it.
+-- Ends a room early: reschedules the event of its end, and notifies daemons that have the room open to close it.
 CREATE FUNCTION schedule.dissolve_room(p_room uuid) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -72,7 +75,7 @@ BEGIN
 END
 $$;
 
--- The tasks of a device whose rooms are open now.
+-- Returns the tasks of a device that may be in an open room: after their reminder, and before the room closes.
 CREATE FUNCTION schedule.tasks_in_rooms(p_device text) RETURNS SETOF uuid
 LANGUAGE plpgsql STABLE AS $$
 DECLARE

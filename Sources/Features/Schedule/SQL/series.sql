@@ -1,23 +1,24 @@
--- Series: the same task on certain days of every week, created two weeks ahead by local time.
+-- Series: the same task on certain days of every week. The tasks are created two weeks ahead, at the same local time.
 --
--- The result is an ordinary task by register_task, which also matches it. Each day is handled once: a cancelled task
+-- register_task creates and matches the tasks, so they are ordinary tasks. Each day is handled once: a cancelled task
 -- isn't created again, and a slot in which the device has another task is skipped.
 --
--- A transaction that starts series or creates their tasks holds lock_device of their device. One that changes a series
--- or creates its tasks then locks the series' row, then all its slots in time order, then `due` rows as in tasks.sql,
--- in order of start. Erasing deletes the row before it reads the tasks.
+-- A transaction that starts a series or creates tasks of a series holds lock_device of the device. A transaction that
+-- changes a series or creates its tasks then locks the row of the series, then all its slots in order of time, then
+-- `due` rows in order of start, as in tasks.sql. Erasing a device deletes its series before it reads its tasks.
 
--- The days of a week on which a series is, by bits: Monday's is the lowest.
+-- Whether a series has a task on p_day. p_days has one bit per day of the week, and bit 0 is Monday.
 CREATE FUNCTION schedule.is_series_day(p_days integer, p_day date) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$ SELECT (p_days >> (extract(isodow FROM p_day)::integer - 1)) & 1 = 1 $$;
 
--- When the next day's tasks are created: between three and four o'clock at night in the zone, spread over the hour.
+-- Returns when the tasks of the next day are created: between three and four o'clock at night in the zone. Each series
+-- has its own second in this hour.
 CREATE FUNCTION schedule.next_series_check(p_series uuid, p_today date, p_zone text) RETURNS timestamptz
 LANGUAGE sql STABLE AS $$
     SELECT (p_today + 1 + interval '3 hours' + interval '1 second' * (abs(hashtext(p_series::text)::bigint) % 3600)) AT TIME ZONE p_zone
 $$;
 
--- A device's series, with its row locked; NULL if there is none.
+-- Returns a device's series and locks its row. Returns NULL if the device has no such series.
 CREATE FUNCTION schedule.lock_series(p_device text, p_id uuid) RETURNS schedule.series
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -29,7 +30,7 @@ BEGIN
 END
 $$;
 
--- A series' tasks that are yet to start, in order of time.
+-- Returns a series' tasks that haven't started, in order of time.
 CREATE FUNCTION schedule.tasks_of_series(p_series schedule.series) RETURNS SETOF schedule.task
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -44,7 +45,8 @@ BEGIN
 END
 $$;
 
--- A device's series, by time of day, each with its future tasks: one row per task, or one without a task.
+-- Returns a device's series in order of their time of day. Each series has one row per task that hasn't started, or one
+-- row without a task.
 CREATE FUNCTION schedule.list_series(p_device text) RETURNS TABLE (
     listed_id uuid, listed_title text, later_title text, later_from integer, wall_time integer, listed_zone text, days integer,
     until integer, promise schedule.task_outcome
@@ -57,7 +59,7 @@ DECLARE
 BEGIN
     PERFORM schedule.touch_device(p_device, v_now);
     RETURN QUERY
-    -- The device's tasks once, not once for each series.
+    -- Reads the device's tasks once, and not once per series.
     WITH own AS MATERIALIZED (
         SELECT task.series_id, array_agg(task ORDER BY task.starts_at) AS tasks FROM schedule.task
         WHERE task.device_id = p_device AND task.starts_at > v_now AND task.registered > v_erased AND task.series_id IS NOT NULL
@@ -75,8 +77,8 @@ BEGIN
 END
 $$;
 
--- Creates a series' tasks for the days up to p_days from today; its row is locked. Returns the tasks (created). A task
--- that exceeds a limit of number or time is created on a later day.
+-- Creates a series' tasks for the days from today up to p_days later. The caller has locked the row of the series.
+-- Returns the new tasks (created). A task that exceeds the limits p_most or p_horizon is created on a later day.
 CREATE FUNCTION schedule.extend_series(
     p_series schedule.series, p_days integer, p_lead double precision, p_horizon double precision,
     p_room_duration double precision, p_most integer
@@ -92,7 +94,8 @@ DECLARE
     v_days date[];
 BEGIN
     IF v_zone IS NOT NULL THEN
-        -- A time that the clocks skip on that day is left out; of one that occurs twice the first is used.
+        -- A time that the clocks skip on a day has no task on that day. Of a time that occurs twice the first instant
+        -- is used.
         SELECT array_agg(made.starts_at ORDER BY made.day), array_agg(made.day ORDER BY made.day) INTO v_slots, v_days
         FROM (
             SELECT wanted.day, schedule.first_instant(wanted.day + make_interval(secs => p_series.wall_time), v_zone) AS starts_at
@@ -135,9 +138,14 @@ BEGIN
 END
 $$;
 
--- Creates a series and its first tasks. The first row is the result without a task: begun; repeated, if it exists; or
--- the refusal (series_exists: another one has the same time on some of these days; their common tasks would be created
--- for one of them and cancelled with it; until_past, too_many_series, too_many_tasks). Then the tasks (created).
+-- Creates a series and its first tasks. p_wall_time is in seconds since midnight on the zone's wall clock.
+-- p_days_of_week has one bit per day, and bit 0 is Monday. p_until is a local date in days since 1970-01-01. p_days is
+-- the number of days for which tasks are created ahead.
+--
+-- The first row has the result and no task: begun, repeated (the series exists), or a refusal: series_exists,
+-- until_past, too_many_series, too_many_tasks. series_exists means that another series has the same time on some of
+-- these days. Both would share a task, which would be cancelled with either of them. The other rows are the new tasks
+-- (created).
 CREATE FUNCTION schedule.begin_series(
     p_id uuid, p_device text, p_title text, p_wall_time integer, p_zone text, p_days_of_week integer, p_until integer,
     p_days integer, p_lead double precision, p_horizon double precision, p_room_duration double precision,
@@ -155,7 +163,7 @@ BEGIN
     v_now := core.clock();
     PERFORM schedule.touch_device(p_device, v_now);
     v_today := (v_now AT TIME ZONE schedule.zone_rules(p_zone))::date;
-    -- A series that is over conflicts with nothing.
+    -- Series that are over are deleted, so that they conflict with no new series.
     DELETE FROM schedule.series WHERE series.device_id = p_device AND series.until < v_today - 1;
     SELECT * INTO v_series FROM schedule.series
     WHERE series.device_id = p_device AND series.wall_time = p_wall_time AND series.time_zone = p_zone
@@ -185,8 +193,9 @@ BEGIN
 END
 $$;
 
--- Renames a series from a day on; NULL: from today. A task too close to its start stays as it is. The first row is the
--- result (renamed, no_such_series); then the tasks that have changed (retitled).
+-- Renames a series from the day p_from on (days since 1970-01-01); NULL means today. A task that is too close to its
+-- start keeps its title. The first row has the result: renamed or no_such_series. The other rows are the tasks with a
+-- new title (retitled).
 CREATE FUNCTION schedule.rename_series(p_device text, p_id uuid, p_title text, p_from integer)
 RETURNS SETOF schedule.task_outcome
 LANGUAGE plpgsql AS $$
@@ -215,12 +224,12 @@ BEGIN
         PERFORM schedule.lock_slot(v_task.starts_at);
     END LOOP;
     FOREACH v_task IN ARRAY v_tasks LOOP
-        -- The locked task is neither cancelled nor moved meanwhile, so register_task finds it and changes it.
+        -- A locked task can't be cancelled or moved in the meantime, so register_task finds it and changes its title.
         CONTINUE WHEN NOT schedule.lock_if_waiting(v_task);
         CONTINUE WHEN NOT EXISTS (
             SELECT FROM schedule.task WHERE task.id = v_task.id AND task.registered = v_task.registered AND task.device_id = p_device);
         v_outcome := schedule.register_task(
-            -- The zone isn't used for an existing task, whose own zone may no longer exist.
+            -- register_task doesn't use the zone of a task that exists. The task's own zone may no longer exist.
             p_device, p_title, 'UTC', extract(epoch FROM v_task.starts_at)::bigint, NULL, NULL, NULL, 0, 0, 0);
         IF v_outcome.code = 'retitled' THEN
             UPDATE schedule.task SET series_id = p_id, series_day = v_task.series_day WHERE task.id = v_task.id;
@@ -231,8 +240,8 @@ BEGIN
 END
 $$;
 
--- Ends a series, and cancels its open tasks. The first row is the result (ended, no_such_series); then the tasks: those
--- that were cancelled (cancelled) and those that stay (has_partner, registration_closed).
+-- Ends a series, and cancels its tasks that haven't started. The first row has the result: ended or no_such_series. The
+-- other rows are the tasks: cancelled, or kept for a reason (has_partner, registration_closed).
 CREATE FUNCTION schedule.end_series(p_device text, p_id uuid) RETURNS SETOF schedule.task_outcome
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -251,8 +260,8 @@ BEGIN
 END
 $$;
 
--- Moves the open tasks of a series whose local time no longer matches, because the zone's rules have changed. Its row
--- is locked. Returns what move_task returns.
+-- Moves those tasks of a series that no longer start at the series' local time, because the rules of the zone have
+-- changed. The caller has locked the row of the series. Returns the rows of move_task.
 CREATE FUNCTION schedule.realign_series(
     p_series schedule.series, p_lead double precision, p_horizon double precision, p_room_duration double precision,
     p_late_join double precision
@@ -281,7 +290,7 @@ BEGIN
         PERFORM schedule.lock_slot(greatest(v_from[i], v_to[i]));
     END LOOP;
     FOR i IN 1..coalesce(cardinality(v_ids), 0) LOOP
-        -- A task with a partner stays.
+        -- A task with a partner isn't moved.
         SELECT * INTO v_task FROM schedule.task WHERE task.id = v_ids[i];
         CONTINUE WHEN v_task.partner_id IS NOT NULL OR v_task.starts_at IS DISTINCT FROM v_from[i];
         v_is_moved := false;
@@ -301,8 +310,8 @@ BEGIN
 END
 $$;
 
--- Whether a task of the series can't move to its local time because a task of another series is there, which will move
--- too.
+-- Whether a task of the series can't move to its local time, because a task of another series has this slot. The other
+-- series will move its task too.
 CREATE FUNCTION schedule.waits_for_another(p_series schedule.series) RETURNS boolean
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -318,10 +327,12 @@ BEGIN
 END
 $$;
 
--- Creates the next tasks of one series whose time has come and whose row isn't locked. The first row (looked) says that
--- there was one, so that more may be left until nothing is returned; then the tasks: created, or moved with the result
--- of move_task. If that fails, the series is retried after an hour, and the others continue. A series that wasn't used
--- for p_unused seconds ends; its tasks stay.
+-- Creates the next tasks of one series that is due for a check. Series with a locked row, or whose device's lock is
+-- taken, are skipped.
+--
+-- The first row (checked) says that a series was found. If no row is returned, no series is left. The other rows are
+-- the tasks: created, or those of move_task. If an error occurs, this series is retried after an hour, and other series
+-- continue. A series whose user hasn't used the schedule for p_unused seconds is deleted, and its tasks stay.
 CREATE FUNCTION schedule.extend_next_series(
     p_days integer, p_lead double precision, p_horizon double precision, p_room_duration double precision,
     p_late_join double precision, p_most integer, p_unused double precision
@@ -336,7 +347,8 @@ BEGIN
     FOR v_next IN
         SELECT series.id, series.device_id FROM schedule.series WHERE series.next_check_at <= v_now ORDER BY series.next_check_at LIMIT 50
     LOOP
-        -- Moving and registering take these locks too, which would be after the row's.
+        -- move_task and register_task take these locks too, but only after the row of the series, which would be the
+        -- wrong order.
         PERFORM core.lock_erasing_shared(v_next.device_id);
         CONTINUE WHEN NOT core.try_lock_device(v_next.device_id);
         SELECT * INTO v_series FROM schedule.series
@@ -348,7 +360,7 @@ BEGIN
     END IF;
     v_outcome.code := 'checked';
     RETURN NEXT v_outcome;
-    -- The day of `until` is over everywhere two days later.
+    -- Two days after the date `until`, that day is over in every zone.
     IF v_series.until < (v_now AT TIME ZONE 'UTC')::date - 2 THEN
         DELETE FROM schedule.series WHERE series.id = v_series.id;
         RETURN;

@@ -1,29 +1,37 @@
--- Registering and cancelling. Each is one statement, and its outcome is a value.
+-- Registering and cancelling tasks. Each request is one statement, and its result is a row of task_outcome.
 --
--- A task's lock is its row in `due`. A task without one is claimed, and only erasing and deleting old tasks change it. The order in
--- which statements lock, so that they don't deadlock:
---   register   the device's lock, the slot, the `due` row of the device's task, then the partner's (or its reminder after
---              the lead)
---   leave      the slot, the `due` rows of the task, its partner and the waiting task, then their reminders in order of id
---   rematch    like leave, for all who wait in a slot: absence.sql
---   accept     like register, with the `due` row of its own task: invitations.sql
---   free       like accept: invitations.sql
---   unblock    the slots in their order, then like leave, for all tasks of the two that wait: partners.sql
---   move       the device's lock, then like leave, with both slots, the earlier one first, and `due` rows in order of start
---   series     the device's lock, the series' row, then like register, move or cancel, in order of start: series.sql
---   cancel     the task's `due` row
---   erase      the device's series, its `erasure` row, its `due` rows in order of start, then reminders, deliveries and
---              addresses, each in order of id; 500 tasks per transaction
---   claim      the claims' lock, then unlocked `due` rows (SKIP LOCKED)
---   deliver    reminders, then deliveries, then addresses, each in order of id
---   expire     claims, then unlocked reminders (SKIP LOCKED)
---   delete_old unlocked reminders (SKIP LOCKED), then their tasks, then unlocked claims
---   attendance (also at the end of register, leave, move and erase): attendance in order of room and task, then presence
--- Claims don't wait for an erasure: they skip its tasks. Registering doesn't wait either, since an erased user is
--- nobody's partner. A lock and the decision that depends on it are two statements, because only the second one sees what
--- earlier holders of the lock have written.
+-- The lock of an unclaimed task is its row in `due`. A claimed task has no such row: its lock is its reminder. To avoid
+-- deadlocks, each kind of statement takes its locks in this order:
+--
+--   register    1. the device's lock  2. the slot  3. the `due` row of the device's own task  4. the `due` row of the
+--               partner; after the lead the partner's reminder too
+--   cancel      the `due` row of the task
+--   leave       partners.sql: 1. the slot  2. the `due` rows of the task, its partner and the waiting task, in order of
+--               start  3. their reminders in order of id
+--   unblock     partners.sql: 1. all slots in order of time  2. like leave, for all tasks of the two devices that wait
+--   rematch     absence.sql: like leave, for all tasks that wait in the slot
+--   accept      invitations.sql: 1. the device's lock  2. the slot  3. the `due` rows of the host's task and the
+--               device's own task  4. the locks of register
+--   lapse       invitations.sql: 1. the slot  2. like leave, for the inviting task and the waiting task
+--   move        moves.sql: 1. the device's lock  2. both slots, the earlier one first  3. the `due` rows of the tasks
+--               in both slots, in order of start  4. their reminders in order of id
+--   series      series.sql: 1. the device's lock  2. the row of the series  3. the locks of register, move or cancel,
+--               for all its slots in order of time
+--   erase       1. the device's `erasure` row  2. its series  3. the `due` rows of its tasks in order of start
+--               4. reminders, then addresses, each in order of id; at most 500 tasks per transaction
+--   claim       1. the claims' lock  2. `due` rows; locked ones are skipped
+--   deliver     reminders, conversations, deliveries, addresses, each in order of id
+--   expire      1. claims  2. reminders; locked ones of both are skipped
+--   delete_old  1. reminders; locked ones are skipped  2. their tasks  3. claims; locked ones are skipped
+--   attendance  1. attendance in order of room and task  2. presence; also at the end of register, leave, move, erase
+--
+-- A claim doesn't wait for an erasure: it skips the tasks of that device. Registering doesn't wait for an erasure
+-- either, because a user who is being erased doesn't become a partner.
+--
+-- Taking a lock and deciding by the locked rows are two statements. Only the second statement sees what earlier holders
+-- of the lock have committed.
 
--- What others may see of a task: while its user is being erased, only the match.
+-- What other users may see of a task. While the task's user is being erased, device_id and title are NULL.
 CREATE VIEW schedule.visible_task AS
 SELECT
     task.id, task.registered,
@@ -34,7 +42,8 @@ SELECT
 FROM schedule.task
 LEFT JOIN core.erasure ON erasure.device_id = task.device_id AND erasure.up_to >= task.registered;
 
--- A device's own tasks that start after p_after, up to p_until, and aren't being erased.
+-- Returns a device's own tasks that start after p_after and not after p_until. Tasks that are being erased are left
+-- out.
 CREATE FUNCTION schedule.tasks_of(p_device text, p_after timestamptz, p_until timestamptz) RETURNS SETOF schedule.task
 LANGUAGE sql STABLE AS $$
     SELECT * FROM schedule.task
@@ -42,10 +51,12 @@ LANGUAGE sql STABLE AS $$
         AND task.registered > coalesce((SELECT erasure.up_to FROM core.erasure WHERE erasure.device_id = p_device), 0)
 $$;
 
+-- The result of a request for a task.
 CREATE TYPE schedule.task_outcome AS (
-    -- created, repeated, retitled, cancelled, left, stayed, moved; or why not: registration_closed, too_far_ahead, too_many_tasks,
-    -- no_such_task, has_partner, slot_taken, far_from_midnight, skipped_time, no_such_invitation, invitation_used, own_invitation. The other columns
-    -- hold the task unless it was refused before it was found.
+    -- Success: created, repeated, retitled, cancelled, left, stayed, moved. Refusal: registration_closed,
+    -- too_far_ahead, too_many_tasks, no_such_task, has_partner, slot_taken, far_from_midnight, skipped_time,
+    -- no_such_invitation, invitation_used, own_invitation. The other columns have the task, unless the request was
+    -- refused before the task was found.
     code text,
     id uuid,
     device_id text,
@@ -57,16 +68,17 @@ CREATE TYPE schedule.task_outcome AS (
     room_id uuid,
     is_paired boolean,
     partner_title text,
-    -- The partner, whose day has changed too; never shown to a client.
+    -- The partner's device, whose day has changed too. It is never shown to a client.
     partner_device text,
-    -- Whether others can join the slot now; NULL when that is as it was.
+    -- Whether other devices can join the slot now. NULL: that hasn't changed.
     slot_opened boolean,
-    -- The task's series; NULL if it was registered by hand.
+    -- The task's series. NULL: the task belongs to no series.
     series_id uuid,
-    -- The token with which a guest may become the partner; NULL if none was requested, or if there is a partner.
+    -- The token with which a guest may become the partner. NULL: no token was requested, or the task has a partner.
     invitation text
 );
 
+-- Returns a result with this code, the task, and what its user may see of the partner.
 CREATE FUNCTION schedule.outcome(p_code text, p_task schedule.task, p_slot_opened boolean)
 RETURNS schedule.task_outcome
 LANGUAGE plpgsql STABLE AS $$
@@ -79,7 +91,7 @@ BEGIN
         FROM schedule.visible_task AS partner
         WHERE partner.id = p_task.partner_id;
     END IF;
-    -- One expression, because each separate one costs as much as the whole.
+    -- One ROW expression, because assigning each column separately costs as much as the whole expression each time.
     RETURN ROW(
         p_code, p_task.id, p_task.device_id, p_task.title, p_task.start_time, p_task.time_zone,
         extract(epoch FROM p_task.starts_at)::bigint, extract(epoch FROM p_task.reminds_at)::double precision, p_task.room_id,
@@ -88,10 +100,14 @@ BEGIN
 END
 $$;
 
--- A device may have p_most open tasks; NULL: the number isn't checked. After the lead, and until p_late_join seconds
--- after the start, a user whose partner left may still be joined; also by a user who registered in time and has no
--- partner. With p_invite_hold the task waits for a guest until this many seconds before the lead. With p_host that
--- task, whose user has invited this device, is the partner, or nobody (registration_closed).
+-- Registers a task and matches it, if another task waits for the same start. The slot is given as in resolve. p_lead,
+-- p_horizon, p_room_duration, p_late_join and p_invite_hold are seconds. A device may have p_most open tasks; NULL
+-- doesn't limit them, and then the device's lock isn't taken.
+--
+-- After the lead, and until p_late_join seconds after the start, a new task can only join a user who waits in a room
+-- for a late partner. So can an existing task that was registered in time and has no partner. With p_invite_hold the
+-- task waits for a guest until this many seconds before the lead. p_host is the task whose user has invited this
+-- device. It becomes the partner, or the request is refused (registration_closed).
 CREATE FUNCTION schedule.register_task(
     p_device text, p_title text, p_zone text,
     p_starts_at bigint, p_midnight bigint, p_day integer, p_time integer,
@@ -113,7 +129,7 @@ DECLARE
     v_is_late boolean;
     v_is_open boolean;
     v_is_inviting boolean;
-    -- The room of the user who is joined late although it has a partner, who is absent.
+    -- The room of a user who had an absent partner, and gets this device as a late partner instead.
     v_left_room uuid;
 BEGIN
     v_slot := schedule.resolve(p_zone, p_starts_at, p_midnight, p_day, p_time);
@@ -129,7 +145,7 @@ BEGIN
 
     SELECT * INTO v_task FROM schedule.task WHERE device_id = p_device AND starts_at = v_slot.starts_at;
     IF v_task.id IS NOT NULL AND v_task.registered <= core.erased_up_to(p_device) THEN
-        -- The old task is being erased, and its row conflicts with the new one.
+        -- The device's old task is being erased. Its row would conflict with the new task, so it is erased now.
         PERFORM schedule.erase_tasks(ARRAY[v_task.id]);
         SELECT * INTO v_task FROM schedule.task WHERE device_id = p_device AND starts_at = v_slot.starts_at;
     END IF;
@@ -139,9 +155,9 @@ BEGIN
     END IF;
     IF FOUND THEN
         IF v_task.partner_id IS NOT NULL AND v_task.title <> p_title THEN
-            -- The partner's reminder has the title: it is claimed after this, with the new title, or was claimed
-            -- before, and then it is too late. No other transaction locks the two rows: retitling either locks the slot
-            -- first, and claiming skips them.
+            -- The partner's reminder has this title. If the partner's claim comes later, it reads the new title. If it
+            -- came before, the title can't change any more. Locking two `due` rows can't deadlock here: retitling
+            -- either task locks the slot first, and claims skip locked rows.
             SELECT * INTO v_partner FROM schedule.task WHERE id = v_task.partner_id;
             IF v_partner.device_id IS NOT NULL AND NOT schedule.lock_if_waiting(v_partner) THEN
                 v_is_waiting := false;
@@ -155,8 +171,8 @@ BEGIN
         IF v_task.starts_at <= v_now AND NOT (
             v_task.title = p_title AND v_task.partner_id IS NOT NULL
             AND v_now < v_task.starts_at + make_interval(secs => p_late_join)
-            -- After a late match neither of the two may know that it succeeded: the late user, the user who waited, and
-            -- one whose reminder was too early to name the partner.
+            -- After a late match a client may not know that its request succeeded, and may repeat it. This can be the
+            -- late user, the user who waited, or a user whose reminder was sent too early to name the partner.
             AND EXISTS (
                 SELECT FROM schedule.task AS partner
                 WHERE partner.id = v_task.partner_id AND (partner.was_dissolved OR partner.paired_at IS NOT NULL))
@@ -169,7 +185,7 @@ BEGIN
             v_task := schedule.invite_guest(v_task, p_invite_hold, v_now);
         END IF;
         IF v_task.title = p_title AND v_was_free AND v_task.invites_until IS NOT NULL THEN
-            -- Others can't join it any more.
+            -- Other devices can't join the task any more.
             RETURN schedule.inviting_outcome('retitled', v_task, false);
         ELSIF v_task.title = p_title AND p_invite_hold IS NOT NULL THEN
             RETURN schedule.inviting_outcome('repeated', v_task, NULL);
@@ -189,15 +205,15 @@ BEGIN
         RETURN schedule.outcome('retitled', v_task, NULL);
     END IF;
 
-    -- No other transaction matches in this slot now. A task that is being cancelled, erased or claimed is gone when its
-    -- lock is taken.
+    -- No other transaction makes a match in this slot now. Locking the row waits for a transaction that cancels, erases
+    -- or claims the partner's task; the row is then gone.
     IF p_host IS NOT NULL THEN
         SELECT task.* INTO v_partner FROM schedule.task
         JOIN schedule.due ON due.reminds_at = task.reminds_at AND due.registered = task.registered
         WHERE task.id = p_host AND task.starts_at = v_slot.starts_at AND task.partner_id IS NULL
         FOR UPDATE OF due;
     ELSIF p_invite_hold IS NULL AND EXISTS (
-        -- Usually no other task waits.
+        -- Usually no other task waits, and the query below isn't needed.
         SELECT FROM schedule.task
         WHERE task.starts_at = v_slot.starts_at AND task.partner_id IS NULL AND task.invites_until IS NULL
     ) THEN
@@ -210,7 +226,7 @@ BEGIN
                 WHERE erasure.device_id = task.device_id AND erasure.up_to >= task.registered
                 OFFSET 0
             )
-            -- Users with a block between them can both wait.
+            -- Two users can both wait here if one has blocked the other.
             AND NOT EXISTS (
                 SELECT FROM core.block WHERE block.device_id = p_device AND block.blocked_id = task.device_id OFFSET 0
             )
@@ -231,14 +247,14 @@ BEGIN
         FOR UPDATE OF due;
     END IF;
 
-    -- Only now: waiting for the locks may have taken us past the lead.
+    -- Read only now: while this transaction waited for the locks, the lead may have begun.
     v_now := core.clock();
     v_reminds_at := v_slot.starts_at - make_interval(secs => p_lead);
     v_is_late := v_reminds_at < v_now;
     IF v_is_late AND p_host IS NULL AND v_now < v_slot.starts_at + make_interval(secs => p_late_join) THEN
         v_partner := schedule.late_partner(v_slot.starts_at, NULL, p_device);
     END IF;
-    -- A later claim opens the room and writes the event.
+    -- If the partner isn't claimed yet, its claim opens the room and writes the event.
     v_is_open := v_is_late AND NOT schedule.is_due(v_partner);
     IF v_is_late AND (v_partner.waits_until IS NULL OR p_host IS NOT NULL)
         OR p_host IS NOT NULL AND (v_partner.id IS NULL OR v_partner.reminds_at < v_now) THEN
@@ -253,7 +269,7 @@ BEGIN
     END IF;
 
     IF NOT v_is_late AND v_partner.reminds_at < v_now THEN
-        -- Its claim may come at any moment.
+        -- The partner may be claimed at any moment, so the new task waits without a partner.
         v_partner := NULL;
     ELSIF v_partner.partner_id IS NOT NULL THEN
         v_left_room := v_partner.room_id;
@@ -287,7 +303,7 @@ BEGIN
             invites_until = NULL, guest_id = CASE WHEN p_host IS NOT NULL THEN v_task.id ELSE task.guest_id END
         WHERE id = v_partner.id RETURNING * INTO v_partner;
     END IF;
-    -- Asked once for both, since most have none.
+    -- Checked once for both events, because most installations have no subscribers.
     IF core.has_subscribers() THEN
         PERFORM schedule.write_task_event('task.registered', v_task);
         IF v_task.partner_id IS NOT NULL THEN
@@ -304,7 +320,8 @@ BEGIN
 END
 $$;
 
--- Cancels a task without a partner. It is given by its id, or by the slot if p_id is NULL.
+-- Cancels a task without a partner. The task is given by its id, or by its slot if p_id is NULL. Result codes:
+-- cancelled, no_such_task, has_partner, registration_closed, far_from_midnight, skipped_time.
 CREATE FUNCTION schedule.cancel_task(
     p_device text, p_id uuid, p_zone text,
     p_starts_at bigint, p_midnight bigint, p_day integer, p_time integer
@@ -327,7 +344,7 @@ BEGIN
         END IF;
         SELECT * INTO v_task FROM schedule.task WHERE device_id = p_device AND starts_at = v_slot.starts_at;
     END IF;
-    -- A transaction that matches or claims it is before or after this one.
+    -- Waits for a transaction that matches or claims the task.
     IF FOUND THEN
         v_registered := v_task.registered;
         v_is_waiting := schedule.lock_if_waiting(v_task);
@@ -351,8 +368,8 @@ BEGIN
 END
 $$;
 
--- Whether a device has as many open tasks as it may; false if p_most is NULL. The caller holds lock_device, so the
--- answer holds until the end of its transaction.
+-- Whether a device has at least p_most open tasks; false if p_most is NULL. The caller holds lock_device, so the answer
+-- stays true until the end of the transaction.
 CREATE FUNCTION schedule.has_open_tasks(p_device text, p_most integer, p_now timestamptz) RETURNS boolean
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
@@ -363,7 +380,7 @@ BEGIN
         SELECT count(*) FROM (
             SELECT FROM schedule.task
             WHERE task.device_id = p_device AND task.starts_at > p_now
-                -- Tasks that are being erased don't count, though their rows still exist.
+                -- Tasks that are being erased don't count, although their rows still exist.
                 AND task.registered > coalesce(
                     (SELECT erasure.up_to FROM core.erasure WHERE erasure.device_id = p_device), 0)
             LIMIT p_most

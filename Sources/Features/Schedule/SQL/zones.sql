@@ -1,7 +1,9 @@
--- From the wall clock to instants and back. Zones are names that PostgreSQL knows; the daemon has checked them.
+-- Conversion between wall-clock times and instants. p_zone is the name of a zone that PostgreSQL knows; the daemon has
+-- checked it.
 
--- The name by which AT TIME ZONE finds a zone's rules. It looks among the abbreviations first, which have one offset all the
--- year: to it, CET has no summer. IANA has made these names links to places (tzdata's "backward", since 2024b).
+-- Returns the name with which AT TIME ZONE uses a zone's rules. AT TIME ZONE first looks for an abbreviation with a
+-- fixed offset, so it would ignore summer time in CET, for example. The names returned here are those to which IANA
+-- links these zones (the file "backward" of tzdata, since 2024b).
 CREATE FUNCTION schedule.zone_rules(p_zone text) RETURNS text
 LANGUAGE sql IMMUTABLE AS $$
     SELECT CASE p_zone
@@ -13,8 +15,8 @@ LANGUAGE sql IMMUTABLE AS $$
     END
 $$;
 
--- The same for a stored zone; NULL if PostgreSQL no longer knows it, since updates of the system's zones remove names,
--- and a schedule must not break with them.
+-- Returns zone_rules of a stored zone. Returns NULL if PostgreSQL no longer knows the zone. Updates of the operating
+-- system's zones can remove names, and the schedule must still work then.
 CREATE FUNCTION schedule.stored_zone_rules(p_zone text) RETURNS text
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -27,14 +29,14 @@ EXCEPTION WHEN invalid_parameter_value THEN
 END
 $$;
 
--- The zones of which PostgreSQL has files. A zone with the name of an abbreviation is included only if both mean the
--- same, because the session's zone is always read from the file.
+-- Returns the zones that PostgreSQL has files for. If a zone's name is also an abbreviation, the zone is included only
+-- if both have the same times: the session's zone always has the rules of the file.
 CREATE FUNCTION schedule.zone_names() RETURNS SETOF text
 LANGUAGE plpgsql VOLATILE SET TimeZone = 'UTC' AS $$
 DECLARE
     v_name text;
     v_abbreviations text[] := ARRAY(SELECT abbrev FROM pg_catalog.pg_timezone_abbrevs);
-    -- The future and the last year: every change of the clocks in it is found.
+    -- The checked times are the last year and the next two years, so each change of the clocks in them is found.
     v_from timestamp := date_trunc('day', core.clock() AT TIME ZONE 'UTC') - interval '1 year';
 BEGIN
     FOR v_name IN SELECT zone.name FROM pg_catalog.pg_timezone_names AS zone LOOP
@@ -51,10 +53,11 @@ BEGIN
 END
 $$;
 
--- The first instant at which the clocks of a zone show `p_wall`; NULL when they skip it.
--- AT TIME ZONE alone takes the second instant of a repeated time, and silently another one for a skipped time. The
--- offset of the day before finds the first. One expression, because the planner puts it in its callers' place then: a day asks
--- it for each slot.
+-- Returns the first instant at which the clocks of a zone show p_wall. Returns NULL if the clocks skip this time.
+--
+-- AT TIME ZONE alone returns the second instant of a time that occurs twice, and a different time for a skipped one.
+-- The offset of the day before gives the first instant. The function is a single expression, so that the planner can
+-- inline it: reading a day calls it for each slot.
 CREATE FUNCTION schedule.first_instant(p_wall timestamp, p_zone text) RETURNS timestamptz
 LANGUAGE sql STABLE AS $$
     SELECT CASE
@@ -66,7 +69,7 @@ LANGUAGE sql STABLE AS $$
     END
 $$;
 
--- The first instant of a local date; NULL when the zone skips the whole day (Apia, 2011-12-30).
+-- Returns the first instant of a local date. Returns NULL if the zone skips the whole day (Apia, 2011-12-30).
 CREATE FUNCTION schedule.midnight(p_day date, p_zone text) RETURNS timestamptz
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -78,7 +81,8 @@ BEGIN
     IF v_midnight IS NOT NULL THEN
         RETURN v_midnight;
     END IF;
-    -- Midnight itself is skipped: the day begins when the clocks are put forward, which may be before this reading.
+    -- The clocks skip midnight itself. The day begins when they are put forward, which may be before the instant
+    -- computed here.
     v_midnight := p_day::timestamp AT TIME ZONE p_zone;
     IF (v_midnight AT TIME ZONE p_zone)::date <> p_day THEN
         RETURN NULL;
@@ -97,7 +101,7 @@ BEGIN
 END
 $$;
 
--- The local date whose midnight is nearest to an instant.
+-- Returns the local date whose midnight is nearest to an instant, and that midnight.
 CREATE FUNCTION schedule.nearest_day(p_instant timestamptz, p_zone text, OUT day date, OUT midnight timestamptz)
 LANGUAGE plpgsql STABLE AS $$
 BEGIN
@@ -106,7 +110,7 @@ BEGIN
     IF midnight = p_instant THEN
         RETURN;
     END IF;
-    -- Two days on, because the next one may not exist.
+    -- Two days ahead are read too, because the next day may not exist.
     SELECT candidate.day, candidate.midnight INTO day, midnight
     FROM (
         SELECT near.day, schedule.midnight(near.day, p_zone) AS midnight
@@ -118,18 +122,18 @@ BEGIN
 END
 $$;
 
--- The local time as text: HH:MM, or HH:MM:SS with seconds. STABLE like to_char; otherwise it isn't inlined into
--- statements, and each transaction plans it again.
+-- Returns the local time as text: HH:MM, or HH:MM:SS if there are seconds. The function is STABLE like to_char.
+-- Otherwise PostgreSQL wouldn't inline it, and would plan it again in each transaction.
 CREATE FUNCTION schedule.wall_time_text(p_wall timestamp) RETURNS text
 LANGUAGE sql STABLE AS $$
     SELECT to_char(p_wall, CASE WHEN extract(second FROM p_wall) = 0 THEN 'HH24:MI' ELSE 'HH24:MI:SS' END)
 $$;
 
--- The slot that a request means. A request has one of three forms:
---   p_starts_at                 the instant itself (epoch seconds);
---   p_midnight, p_time          the device's midnight as an instant, and seconds on the wall clock;
---   p_day, p_time               a local date (days since 1970-01-01), and seconds on the wall clock.
--- `problem` is NULL, 'far_from_midnight' or 'skipped_time'.
+-- Returns the slot that a request means. A request has one of three forms:
+--   p_starts_at                 the instant itself (epoch seconds)
+--   p_midnight, p_time          the device's midnight (epoch seconds), and seconds on the wall clock
+--   p_day, p_time               a local date (days since 1970-01-01), and seconds on the wall clock
+-- `problem` is NULL, 'far_from_midnight' (more than three hours from a midnight) or 'skipped_time'.
 CREATE FUNCTION schedule.resolve(
     p_zone text, p_starts_at bigint, p_midnight bigint, p_day integer, p_time integer,
     OUT starts_at timestamptz, OUT start_time text, OUT problem text
@@ -161,7 +165,8 @@ BEGIN
         problem := 'skipped_time';
         RETURN;
     END IF;
-    -- From the device's own midnight: a phone may know newer rules than this server.
+    -- The time is counted from the device's midnight, because a phone may have newer rules for the zone than this
+    -- server.
     starts_at := CASE
         WHEN p_midnight IS NULL THEN v_instant
         ELSE to_timestamp(p_midnight) + (v_instant - v_midnight)

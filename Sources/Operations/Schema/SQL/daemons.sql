@@ -1,16 +1,18 @@
--- The running daemons. A daemon that starts or stops notifies letsswitch_daemons with its id, so that the others read the
--- table at once.
+-- The running daemons. A daemon that starts or stops notifies letsswitch_daemons with its id, so that the other daemons
+-- read the table at once.
 
--- The heartbeat of a daemon: increments the count in its row, or creates the row. Returns all rows, including the daemon's own. Its count
--- is 1 if the row was created: at the first heartbeat, and when the other daemons have deleted it meanwhile.
+-- Records a heartbeat of a daemon: increments the count in its row, or creates the row with the count 1. Returns the
+-- rows of all daemons, including this one. This daemon's count is 1 at its first heartbeat, and after other daemons
+-- have deleted its row.
 --
--- p_gone are daemons that no longer count, and p_gone_beats their last counts. Their rows are deleted, unless they have counted since.
+-- p_gone are the daemons that this daemon considers dead, and p_gone_beats are their last known counts. Their rows are
+-- deleted, unless their counts have changed since then.
 CREATE FUNCTION operations.beat(
     p_id uuid, p_host text, p_build text, p_bus_version integer, p_bus text, p_gone uuid[], p_gone_beats bigint[],
     p_is_bus_connected boolean, p_bus_delay bigint, p_bus_lost bigint, p_bus_dropped bigint
 ) RETURNS TABLE (
     id uuid, beats bigint, host text, build text, bus_version integer, bus text,
-    -- Whether it has counted within the last fifteen seconds.
+    -- Whether the daemon has sent a heartbeat within the last 15 seconds.
     is_fresh boolean
 )
 LANGUAGE plpgsql AS $$
@@ -21,7 +23,7 @@ BEGIN
         is_bus_connected = p_is_bus_connected, bus_delay = p_bus_delay, bus_lost = p_bus_lost, bus_dropped = p_bus_dropped
     WHERE id = p_id;
     IF FOUND THEN
-        -- A heartbeat doesn't wait for the disk.
+        -- The heartbeat's commit doesn't wait for the disk.
         PERFORM set_config('synchronous_commit', 'off', true);
     ELSE
         INSERT INTO core.daemon (
@@ -32,7 +34,7 @@ BEGIN
         PERFORM pg_notify('letsswitch_daemons', p_id::text);
     END IF;
     IF p_gone <> '{}' THEN
-        -- Two daemons that delete each other's rows don't wait for each other.
+        -- Locked rows are skipped, so that two daemons that delete each other's rows don't wait for each other.
         WITH removed AS (
             DELETE FROM core.daemon WHERE id IN (
                 SELECT daemon.id FROM core.daemon
@@ -51,8 +53,8 @@ BEGIN
 END
 $$;
 
--- Deletes the row of a daemon that stops. The row stays if the daemon couldn't write that its members left open rooms. The other daemons
--- then treat it as dead, and remove its members. Members of rooms that have closed don't count.
+-- Deletes the row of a daemon that stops. The row stays if core.presence still has members of this daemon in open
+-- rooms: the daemon couldn't write that they left. The other daemons then treat it as dead, and remove its members.
 CREATE FUNCTION operations.stop_daemon(p_id uuid) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE

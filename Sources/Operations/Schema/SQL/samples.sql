@@ -1,6 +1,6 @@
--- For the page of operators.
+-- Measurements of the daemons for the operators' page.
 
--- Stores a daemon's sample, and returns those of the others that are alive.
+-- Stores a daemon's sample. Returns the samples that other daemons have written within the last 15 seconds.
 CREATE FUNCTION operations.share_sample(p_id uuid, p_sample text) RETURNS TABLE (sample text)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column

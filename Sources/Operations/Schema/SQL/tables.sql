@@ -7,5 +7,3 @@ CREATE UNLOGGED TABLE operations.daemon_sample (
     written_at timestamptz NOT NULL
 )
 WITH (fillfactor = 50);
-
--- Erasing devices ------------------------------------------------------------------------------------------------------
