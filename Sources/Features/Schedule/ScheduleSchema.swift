@@ -12,6 +12,7 @@ enum ScheduleSchema {
             ("zones", EmbeddedFile.zones_sql),
             ("tasks", EmbeddedFile.tasks_sql),
             ("due", EmbeddedFile.due_sql),
+            ("registration", EmbeddedFile.registration_sql),
             ("rooms", EmbeddedFile.rooms_sql),
             ("partners", EmbeddedFile.partners_sql),
             ("absence", EmbeddedFile.absence_sql),

@@ -251,7 +251,7 @@ END
 $$;
 
 -- Writes leaves for the members of a dead daemon, at the time of its last heartbeat, for at most p_limit rows of
--- core.presence. Returns whether it found a dead daemon. If it did, more rows may be left.
+-- core.presence and the others of their rooms. Returns whether it found a dead daemon. If it did, more rows may be left.
 CREATE FUNCTION matches.close_presence(p_limit integer) RETURNS boolean
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -266,29 +266,32 @@ BEGIN
     IF NOT FOUND THEN
         RETURN false;
     END IF;
-    WITH taken AS (
-        DELETE FROM core.presence WHERE presence.ctid = ANY (ARRAY(
-            SELECT own.ctid FROM core.presence AS own WHERE own.reporter_id = v_gone.id LIMIT p_limit
-        ))
-        RETURNING presence.room_id, presence.task_id, presence.connections
-    )
-    SELECT array_agg(taken.room_id), array_agg(taken.task_id), array_agg(taken.connections)
-    INTO v_rooms, v_tasks, v_connections FROM taken;
-    IF v_rooms IS NULL THEN
+    v_rooms := ARRAY(
+        SELECT DISTINCT own.room_id FROM (
+            SELECT presence.room_id FROM core.presence WHERE presence.reporter_id = v_gone.id LIMIT p_limit
+        ) AS own
+    );
+    IF v_rooms = '{}' THEN
         UPDATE core.reporter SET must_revert = false WHERE reporter.id = v_gone.id;
         RETURN true;
     END IF;
     IF v_has_subscribers THEN
         PERFORM matches.lock_presence_events();
     END IF;
-    -- In the order in which reports lock these rows.
+    -- In the order in which reports lock these rows, and before the rows of core.presence, as everywhere.
     PERFORM FROM core.attendance
     WHERE attendance.room_id = ANY (v_rooms) ORDER BY attendance.room_id, attendance.task_id FOR UPDATE;
+    WITH taken AS (
+        DELETE FROM core.presence WHERE presence.reporter_id = v_gone.id AND presence.room_id = ANY (v_rooms)
+        RETURNING presence.room_id, presence.task_id, presence.connections
+    )
+    SELECT array_agg(taken.room_id), array_agg(taken.task_id), array_agg(taken.connections)
+    INTO v_rooms, v_tasks, v_connections FROM taken;
     UPDATE core.attendance
     SET present = attendance.present - taken.connections, changed_at = greatest(attendance.changed_at, v_gone.lost_at)
     FROM unnest(v_rooms, v_tasks, v_connections) AS taken (room_id, task_id, connections)
     WHERE attendance.room_id = taken.room_id AND attendance.task_id IS NOT DISTINCT FROM taken.task_id;
-    IF v_has_subscribers THEN
+    IF v_has_subscribers AND v_rooms IS NOT NULL THEN
         PERFORM matches.write_presence_changes(
             v_rooms, v_tasks, ARRAY(SELECT -own.count FROM unnest(v_connections) WITH ORDINALITY AS own (count, place) ORDER BY place),
             v_gone.lost_at);
