@@ -22,7 +22,7 @@ package struct CableLimits: Sendable, Hashable {
     /// The maximum number of ales of a kind that wait for a slow peer: the burst of one sender.
     package static let waitingAles = 2_000
     /// The maximum number of changes of a question session that wait for a slow peer. A change may contain many
-    /// questions. This number of changes takes some seconds.
+    /// questions. A busy session makes this number of changes in some seconds.
     package static let waitingPublications = 16
     /// The pause between a confirmation and the next message.
     package static let confirmPause = Duration.milliseconds(50)

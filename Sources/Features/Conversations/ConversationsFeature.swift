@@ -18,7 +18,7 @@ package struct ConversationsFeature: Feature {
         + BlockStore.statementNames
     package static let notificationChannels = [ConversationStore.channel, ConversationStore.changesChannel]
     package static let schema: FeatureSchema? = ConversationSchema.schema
-    package static let examples: EmbeddedFile? = EmbeddedFile.conversations_examples_txt
+    package static var examples: EmbeddedFile? { EmbeddedFile.conversations_examples_txt }
     package static let messages = ConversationDescriptions.schemas
 
     package let routes: [any RouteCollection]

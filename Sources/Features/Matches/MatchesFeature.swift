@@ -15,7 +15,7 @@ package struct MatchesFeature: Feature {
     package static let statementNames = AttendanceStore.statementNames
     package static let notificationChannels = [MatchRooms.erasedTasksChannel]
     package static let schema: FeatureSchema? = MatchSchema.schema
-    package static let examples: EmbeddedFile? = EmbeddedFile.matches_examples_txt
+    package static var examples: EmbeddedFile? { EmbeddedFile.matches_examples_txt }
     package static let messages = AleDescriptions.schemas
 
     package let routes: [any RouteCollection]

@@ -14,7 +14,7 @@ package struct NotificationsFeature: Feature {
         DeliveryStore.statementNames + AddressStore.statementNames + [AddressStore.tokenStatementName]
     package static let notificationChannels = [DeliveryStore.notifications]
     package static let schema: FeatureSchema? = NotificationSchema.schema
-    package static let examples: EmbeddedFile? = EmbeddedFile.notifications_examples_txt
+    package static var examples: EmbeddedFile? { EmbeddedFile.notifications_examples_txt }
 
     package let routes: [any RouteCollection]
     package let deliveries: DeliveryService

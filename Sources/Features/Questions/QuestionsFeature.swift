@@ -14,7 +14,7 @@ package struct QuestionsFeature: Feature {
     package static let statementNames = QuestionStore.statementNames
     package static let notificationChannels = [QuestionStore.channel]
     package static let schema: FeatureSchema? = QuestionSchema.schema
-    package static let examples: EmbeddedFile? = EmbeddedFile.questions_examples_txt
+    package static var examples: EmbeddedFile? { EmbeddedFile.questions_examples_txt }
     package static let messages = QuestionDescriptions.schemas
 
     package let routes: [any RouteCollection]

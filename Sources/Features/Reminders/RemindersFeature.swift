@@ -18,7 +18,7 @@ package struct RemindersFeature: Feature {
         ReminderStore.dueChannel, ReminderStore.claimsChannel, PartnerStore.dissolvedChannel, RematchStore.channel,
     ]
     package static let schema: FeatureSchema? = ReminderSchema.schema
-    package static let examples: EmbeddedFile? = EmbeddedFile.reminders_examples_txt
+    package static var examples: EmbeddedFile? { EmbeddedFile.reminders_examples_txt }
     package static let messages = EventStreamDescriptions.schemas
 
     package let scheduler: Scheduler

@@ -15,7 +15,7 @@ package struct ScheduleFeature: Feature {
         + HistoryStore.statementNames + CalendarStore.statementNames
     package static let notificationChannels = [ScheduleChanges.channel]
     package static let schema: FeatureSchema? = ScheduleSchema.schema
-    package static let examples: EmbeddedFile? = EmbeddedFile.schedule_examples_txt
+    package static var examples: EmbeddedFile? { EmbeddedFile.schedule_examples_txt }
 
     package let routes: [any RouteCollection]
     package let services: [any Service]

@@ -1,14 +1,14 @@
-import CEmbedded
+package import CEmbedded
 
 /// Examples of answers and errors. Each line of a file has a name, a status, and a body in JSON.
-struct AnswerExamples {
+package struct AnswerExamples {
     /// The answers of operations, by the operation and the status. A test records them from a daemon.
-    private(set) var answers: [String: [Int: [UInt8]]] = [:]
+    package private(set) var answers: [String: [Int: [UInt8]]] = [:]
     /// The errors, by the code and the status. A test checks that the sources contain each reason.
-    private(set) var errors: [String: [Int: [UInt8]]] = [:]
+    package private(set) var errors: [String: [Int: [UInt8]]] = [:]
 
     /// - Parameter features: The files `examples.txt` of the features that are on.
-    init(_ features: [EmbeddedFile]) {
+    package init(_ features: [EmbeddedFile]) {
         for file in features + [EmbeddedFile.common_examples_txt] {
             for line in String(cString: file.bytes).utf8.split(separator: UInt8(ascii: "\n")) {
                 let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 2)

@@ -121,8 +121,8 @@ package struct ConnectionKicks: Sendable {
                 for device in found { _ = await end(device) }
                 for device in found {
                     try await endRooms(of: device)
-                    // The daemon that received the command doesn't know the device. It may have the device's sockets in
-                    // its rooms.
+                    // The daemon that received the command may itself have sockets of the device in its rooms, which
+                    // name no device. So that daemon is notified too.
                     try await UnavailabilityRetries.run { try await notifyDaemons(.device(device)) }
                 }
             }

@@ -26,7 +26,7 @@ package final class ResponseStream {
         self.loop = loop
     }
 
-    /// The peer as the requester of tasks, see ``WebSocket/requester``.
+    /// The identity under which the limits count what this peer asks for. See ``WebSocket/requester``.
     package var requester: Requester? { connection?.peer.permit?.requester }
 
     /// Writes `piece`. Does nothing after the end of the stream.

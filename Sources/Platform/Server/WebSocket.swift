@@ -59,7 +59,7 @@ package final class WebSocket: StreamSocketHandler {
     /// The number of bytes that wait because the peer hasn't taken them.
     package var unsentBytes: Int { socket.unsentBytes }
 
-    /// The peer as the requester of tasks that work for it. `nil` if the peer has no limits.
+    /// The identity under which the limits count what this peer asks for. `nil` if the peer has no limits.
     package var requester: Requester? { (socket.companion as? ConnectionPermit)?.requester }
 
     /// Charges the peer's address for an action, and returns whether it is admitted. Use this for messages that cost as

@@ -1,10 +1,9 @@
+package import APIDescription
 import Features
 import Schema
 import Server
 package import TestSupport
 import Testing
-
-@testable import APIDescription
 
 /// Validates each message that the tests receive against the schema in `/schemas/…` that describes it.
 package enum InterfaceValidation {

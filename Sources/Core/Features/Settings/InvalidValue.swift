@@ -6,7 +6,8 @@ package struct InvalidValue: Error, Sendable, Equatable {
         self.reason = "\"\(text)\": \(reason)"
     }
 
-    /// Creates the reason for a value with a host name. Clients send names in ASCII only (RFC 5890 §2.3.2.1).
+    /// Creates the reason why a value with a host name is invalid. If the name isn't ASCII, the reason also asks for the
+    /// form that clients send, which begins with xn-- (RFC 5890 §2.3.2.1).
     package init(host text: some StringProtocol, _ reason: String) {
         let hint = text.utf8.allSatisfy { $0 < 0x80 } ? "" : ", with the xn-- form of names that aren't ASCII"
         self.init(text, reason + hint)

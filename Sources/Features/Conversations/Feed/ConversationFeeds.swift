@@ -19,7 +19,8 @@ import Postgres
 /// | was stored on another daemon     | It is read from the database after its notification.           |
 /// | is missing, but a later one came | It is read if nothing was published for the time `patience`.   |
 package actor ConversationFeeds {
-    /// The number of feeds above which complete feeds are removed. A removed feed starts again with the next message.
+    /// The number of feeds above which feeds that wait for no message are removed. The next message of a conversation makes
+    /// its feed again.
     static let feedLimit = 10_000
     /// The maximum number of messages of a conversation that wait for an earlier one.
     private static let waitingLimit = 1_000

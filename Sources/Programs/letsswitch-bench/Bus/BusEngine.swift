@@ -25,7 +25,7 @@ enum BusEngine {
         }
     }
 
-    /// Makes bare clients of the engine.
+    /// Makes clients that use PostgreSQL or RabbitMQ directly.
     func carriers(_ count: Int, conninfo: String) throws(BenchFailure) -> [any Carrier] {
         var carriers: [any Carrier] = []
         for number in 0..<count {

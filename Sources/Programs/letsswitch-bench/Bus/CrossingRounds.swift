@@ -1,4 +1,5 @@
-/// Puts the same load on daemons, on relays and on bare clients of the engine, one after the other in each round.
+/// Puts the same load on daemons, on relays, and on clients that use PostgreSQL or RabbitMQ directly, one after the other in
+/// each round.
 struct CrossingRounds {
     struct Samples {
         /// The highest throughput, with one ale in flight in each room.

@@ -1,5 +1,6 @@
 import Domain
 import Foundation
+import InterfaceTestSupport
 import JourneyTestSupport
 import Notifications
 import Questions
