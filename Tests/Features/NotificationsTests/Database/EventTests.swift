@@ -213,7 +213,7 @@ import Testing
             try await database.setClock("2026-11-22T08:59:20Z")
             try await beat(living, gone: [dead])
             #expect(try await database.count("core.daemon") == 1)
-            for isOpen in [true, true, true, false] {
+            for isOpen in [true, true, false] {
                 let rows = try await database.run("SELECT matches.close_presence(1) AS is_open")
                 #expect(try rows[0].boolean("is_open") == isOpen)
             }
