@@ -88,7 +88,7 @@ CREATE TABLE core.delivery (
     -- NULL: the channel has a single address, which is a setting.
     address_id bigint,
     -- NULL: the delivery isn't an event.
-    event_id bigint,
+    event_id bigint REFERENCES core.event ON DELETE CASCADE,
     -- For a notification of new messages: the conversation, the receiving user, and the number of the first message.
     -- The text is read from the messages when it is sent.
     conversation_id uuid,

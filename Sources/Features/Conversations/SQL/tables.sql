@@ -29,7 +29,7 @@ CREATE TABLE conversations.retired_name (
 -- The users who are connected, and the daemons they are connected to. They need no notifications. Rows of dead daemons
 -- don't count.
 CREATE TABLE conversations.connected_user (
-    user_id bigint NOT NULL,
+    user_id bigint NOT NULL REFERENCES conversations.chat_user ON DELETE CASCADE,
     daemon_id uuid NOT NULL,
     PRIMARY KEY (user_id, daemon_id)
 );
@@ -70,7 +70,8 @@ CREATE INDEX conversation_unanswered ON conversations.conversation (unanswered_b
 --
 --   inside ──leaves──▶ left, with the messages up to then ──a message in the conversation of two──▶ inside
 CREATE TABLE conversations.participant (
-    conversation_id uuid NOT NULL,
+    conversation_id uuid NOT NULL REFERENCES conversations.conversation ON DELETE CASCADE,
+    -- No foreign key, because deleting a user would need one more index of this table. delete_users checks it.
     user_id bigint NOT NULL,
     -- The number of the last message when the user left. NULL: the user is in the conversation.
     left_number bigint,
@@ -96,12 +97,12 @@ CREATE INDEX participant_left ON conversations.participant ((CASE WHEN left_numb
 
 -- The messages of conversations.
 CREATE TABLE conversations.message (
-    conversation_id uuid NOT NULL,
+    conversation_id uuid NOT NULL REFERENCES conversations.conversation ON DELETE CASCADE,
     -- 1, 2, 3 … in the conversation. In the interface it is called the offset.
     number bigint NOT NULL,
     id uuid NOT NULL CONSTRAINT message_id UNIQUE,
     -- NULL: the author was erased, and the content is deleted. The number stays.
-    author_id bigint,
+    author_id bigint REFERENCES conversations.chat_user,
     content text,
     sent_at timestamptz NOT NULL,
     PRIMARY KEY (conversation_id, number)
@@ -114,11 +115,12 @@ CREATE TABLE conversations.reaction (
     conversation_id uuid NOT NULL,
     -- The message's number in the conversation.
     number bigint NOT NULL,
-    user_id bigint NOT NULL,
+    user_id bigint NOT NULL REFERENCES conversations.chat_user ON DELETE CASCADE,
     -- A single emoji. It is stored and compared by its bytes, as it was sent.
     emoji text COLLATE "C" NOT NULL,
     reacted_at timestamptz NOT NULL,
-    PRIMARY KEY (conversation_id, number, user_id, emoji)
+    PRIMARY KEY (conversation_id, number, user_id, emoji),
+    FOREIGN KEY (conversation_id, number) REFERENCES conversations.message ON DELETE CASCADE
 );
 
 -- Finds the reactions of a user who is being erased.

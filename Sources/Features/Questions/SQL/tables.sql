@@ -31,7 +31,7 @@ CREATE INDEX question_session_unused ON questions.question_session (used_at);
 --   pending ──▶ approved ──▶ dismissed
 CREATE TABLE questions.question (
     id uuid PRIMARY KEY,
-    session_id uuid NOT NULL,
+    session_id uuid NOT NULL REFERENCES questions.question_session ON DELETE CASCADE,
     -- The session's version when the question was asked. It gives the order of the questions.
     number bigint NOT NULL,
     -- NULL: the author was erased.
@@ -60,7 +60,7 @@ CREATE INDEX question_past ON questions.question (created_at);
 
 -- The votes for questions. A voter has at most one vote per question.
 CREATE TABLE questions.question_vote (
-    question_id uuid NOT NULL,
+    question_id uuid NOT NULL REFERENCES questions.question ON DELETE CASCADE,
     -- The voting device's id in this session, derived like question.asked_from.
     voter uuid NOT NULL,
     PRIMARY KEY (question_id, voter)
@@ -69,7 +69,7 @@ CREATE TABLE questions.question_vote (
 -- Messages that a presenter has sent to connections. They are kept for an hour, so that a daemon that had lost its
 -- connection to the database can read them.
 CREATE TABLE questions.announcement (
-    session_id uuid NOT NULL,
+    session_id uuid NOT NULL REFERENCES questions.question_session ON DELETE CASCADE,
     version bigint NOT NULL,
     content text NOT NULL,
     recipients text NOT NULL CHECK (recipients IN ('all', 'ids', 'allBut')),

@@ -10,7 +10,7 @@ enum StoredMessages {
         let others = count / 2 / perConversation
         return """
             BEGIN;
-            TRUNCATE \(tables) RESTART IDENTITY;
+            TRUNCATE \(tables) RESTART IDENTITY CASCADE;
             INSERT INTO conversations.chat_user (name, device_id, named_at)
             SELECT 'stored' || n, 'chat-' || n, now() FROM generate_series(1, \(2 * (others + 1))) AS n;
             CREATE TEMPORARY TABLE talk ON COMMIT DROP AS

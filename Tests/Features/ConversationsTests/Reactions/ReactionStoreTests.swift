@@ -197,9 +197,14 @@ import Testing
             // More rows than one step deletes.
             try await world.database.run(
                 """
+                WITH said AS (
+                    INSERT INTO conversations.message (conversation_id, number, id, author_id, content, sent_at)
+                    SELECT '\(scene.conversation)', 1 + n, gen_random_uuid(), own.id, 'x', core.clock()
+                    FROM conversations.user_of('d1') AS own, generate_series(1, 1200) AS n RETURNING number
+                )
                 INSERT INTO conversations.reaction (conversation_id, number, user_id, emoji, reacted_at)
-                SELECT gen_random_uuid(), n, own.id, '🎉', core.clock()
-                FROM conversations.user_of('d2') AS own, generate_series(1, 1200) AS n
+                SELECT '\(scene.conversation)', said.number, own.id, '🎉', core.clock()
+                FROM conversations.user_of('d2') AS own, said
                 """)
             #expect(try await world.database.erasures.erase(world.device(2)))
             #expect(try await scene.shown() == ["👍 1 user3"])
@@ -280,9 +285,18 @@ import Testing
             let scene = try await Scene(world)
             try await scene.react(2, "👍")
             let growth = """
+                WITH made AS (
+                    INSERT INTO conversations.conversation (id, kind, members, created_at, used_at, checked_at)
+                    SELECT gen_random_uuid(), 'group', '{}', core.clock(), core.clock(), core.clock()
+                    FROM generate_series(1, 300) RETURNING id
+                ), said AS (
+                    INSERT INTO conversations.message (conversation_id, number, id, content, sent_at)
+                    SELECT made.id, n, gen_random_uuid(), 'x', core.clock() FROM made, generate_series(1, 100) AS n
+                    RETURNING conversation_id, number
+                )
                 INSERT INTO conversations.reaction (conversation_id, number, user_id, emoji, reacted_at)
-                SELECT gen_random_uuid(), n % 100, own.id, '🎉', core.clock()
-                FROM conversations.user_of('d2') AS own, generate_series(1, 30000) AS n
+                SELECT said.conversation_id, said.number, own.id, '🎉', core.clock()
+                FROM conversations.user_of('d2') AS own, said
                 """
             let visits = try await world.database.visits(
                 "conversations.reactions_of('\(scene.conversation)', ARRAY(SELECT generate_series(1, 100)), 20)",

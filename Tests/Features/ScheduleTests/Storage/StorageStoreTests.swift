@@ -59,14 +59,21 @@ import Testing
             for round in 1...2 {
                 try await database.run(
                     """
+                    WITH made AS (
+                        INSERT INTO conversations.conversation (id, kind, members, created_at, used_at, checked_at)
+                        VALUES (gen_random_uuid(), 'group', '{}', core.clock(), core.clock(), core.clock()) RETURNING id
+                    )
                     INSERT INTO conversations.participant (conversation_id, user_id)
-                    SELECT gen_random_uuid(), number FROM generate_series(1, \(round * 5_000)) AS number
+                    SELECT made.id, number FROM made, generate_series(1, \(round * 5_000)) AS number
                     """)
                 #expect(try await store.analyzeGrown() > 0)
                 #expect(try await rows() == (round == 1 ? 5_000 : 15_000))
             }
             try await database.run(
-                "INSERT INTO conversations.participant (conversation_id, user_id) VALUES (gen_random_uuid(), 1)")
+                """
+                INSERT INTO conversations.participant (conversation_id, user_id)
+                SELECT id, -1 FROM conversations.conversation LIMIT 1
+                """)
             try await store.analyzeGrown()
             #expect(try await rows() == 15_000)
         }
