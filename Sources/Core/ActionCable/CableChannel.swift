@@ -86,7 +86,7 @@ package struct CableActionError: Error, Hashable {
 extension CableParameters {
     /// Returns the identity of the subscriber: the device in the identifier, or otherwise the connection's identity.
     ///
-    /// - Throws: ``CableRejection`` if the connection may not act for the device.
+    /// - Throws: ``CableRejection`` if the connection isn't allowed to act for the device.
     package func identity(of transport: SubscriptionTransport) throws(CableRejection) -> Identity {
         guard has("deviceId") else { return transport.identity }
         do {

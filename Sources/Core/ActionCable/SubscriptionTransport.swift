@@ -89,7 +89,7 @@ package final class SubscriptionTransport {
 
     /// Makes the device that the identifier names the owner of the subscription.
     ///
-    /// - Throws: If the connection may not act for the device.
+    /// - Throws: If the connection isn't allowed to act for the device.
     func identify(as named: DeviceID) throws -> Identity {
         let identity = try shard.cables.verifier.identity(identity, naming: named)
         device = identity.device

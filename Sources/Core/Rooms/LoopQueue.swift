@@ -63,7 +63,7 @@ final class LoopQueue {
     /// The index of the target loop.
     let target: Int
     let flight = LoopBatchFlight()
-    /// The connections in rooms of this loop that represent members on the target loop.
+    /// The connections of ``MemberProxy`` in rooms of this loop. Each represents a member on the target loop.
     var proxies: [MemberID: Connection] = [:]
     private unowned let shard: RoomShard
     /// The unsent batch.

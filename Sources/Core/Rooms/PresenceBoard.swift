@@ -60,8 +60,8 @@ struct PresenceBoard {
     }
 
     /// - Parameters:
-    /// - isPaced: Whether the next change waits for the interval even if no count is sent now. Large rooms do so,
-    ///   because computing their count is slow.
+    /// - isPaced: Whether the next change waits for the interval even if no count is sent now. Pass `true` for large
+    ///   rooms, because computing their count is slow.
     /// - presence: Returns the count for a connection.
     /// - Returns: The connections whose count has changed. They are notified now.
     mutating func takeNotifications(

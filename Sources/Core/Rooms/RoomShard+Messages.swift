@@ -88,7 +88,7 @@ extension RoomShard: TurnEndHandler {
         publish(message, to: id) { $0 === sender }
     }
 
-    /// Sends a message to all members except the sender's.
+    /// Sends a message to all members of the room on this loop for which `isSender` returns `false`.
     func publish(_ message: any Message, to id: UUID, isSender: (Connection) -> Bool) {
         let members = map.connections(of: id)
         guard let room = members.first?.room else { return }

@@ -13,8 +13,8 @@ package actor DaemonRegistry: Service {
     package enum News: Sendable, Equatable {
         /// The other live daemons, after a change.
         case others([DaemonInfo])
-        /// The other daemons considered this daemon ended after a long pause. They have removed its state, or may have
-        /// done so.
+        /// This daemon paused for so long that the other daemons considered it ended. They have removed its state, or
+        /// may have removed it.
         case removed
     }
 

@@ -171,9 +171,9 @@ enum HTTPConnectionEnding {
     case finish
     /// Send a response that says that the request was too slow.
     case refuse
-    /// Close the connection at once, because the peer takes no bytes.
+    /// Close the connection without sending the rest, because the peer takes no bytes.
     case close
-    /// Close the connection at once, because the peer is too slow for its response.
+    /// Close the connection without sending the rest, because the peer receives its response too slowly.
     case cutOff
     /// Send the last piece of the stream, and then close the connection.
     case finishStream

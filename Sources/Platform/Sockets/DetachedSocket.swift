@@ -8,7 +8,7 @@ import Synchronization
 package final class DetachedSocket: Sendable {
     let descriptor: CInt
     let queue: SendQueue
-    /// The TLS session, or `nil` for a plain socket. `nonisolated(unsafe)` is safe because the former owner no longer
+    /// The TLS session, or `nil` for a plain socket. `nonisolated(unsafe)` is safe because the previous owner no longer
     /// uses the session, and only one new owner takes it.
     nonisolated(unsafe) let tls: TLSSession?
     private let openSockets: SocketCount

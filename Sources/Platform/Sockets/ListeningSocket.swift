@@ -10,7 +10,8 @@ package final class ListeningSocket: Pollable {
     /// The maximum number of connections that are accepted in one turn. The poller reports the socket again for the
     /// rest.
     private static let maxAcceptsPerTurn = 64
-    /// The number of turns with the full number of accepts, before this number is doubled.
+    /// The number of full turns after which ``acceptsPerTurn`` is doubled. A turn is full if it accepts that many
+    /// connections.
     private static let turnsBeforeMore = 8
     private static let restTime = Duration.milliseconds(200)
 

@@ -163,8 +163,8 @@ enum RelayMessage: Equatable, Sendable {
 }
 
 extension RelayMessage.Members {
-    /// The maximum number of people named in a room; further people are only counted. The number exceeds any match's
-    /// room and the default size of a question session, including the people who have just left.
+    /// The maximum number of people named in a room; further people are only counted. No match's room and no question
+    /// session of the default size reaches this number, even with people who have just left and may come back.
     static let peopleLimit = 16_384
 
     var isCrowd: Bool { members.unnamed > 0 || members.people.count > Self.peopleLimit }

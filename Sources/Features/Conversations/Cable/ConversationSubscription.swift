@@ -129,7 +129,7 @@ final class ConversationSubscription: CableSubscription {
         }
     }
 
-    /// Reads the first requested history. Only one is read at a time.
+    /// Reads the first history in `unread`. Only one history is read at a time.
     private func readFirst() {
         guard let history = unread.first else { return }
         transport.run { [conversations, device = member.device, only = conversation] in

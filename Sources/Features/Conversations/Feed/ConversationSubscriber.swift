@@ -9,7 +9,8 @@ package import Rooms
 /// ```
 package final class ConversationSubscriber: RoomListener {
     enum State {
-        /// The positions are being read. They include messages published meanwhile, or are read again.
+        /// The last offsets of the device's conversations are being read. If messages are published during the read,
+        /// the offsets are read again.
         case opening
         case receiving(ConversationProgress, isReading: Bool)
     }

@@ -4,8 +4,8 @@ package import FoundationEssentials
 package import Postgres
 
 /// Conversations in the database. Every operation is one statement and one transaction. Messages sent at the same time
-/// share one (``MessageWriter``). The transaction includes the NOTIFY, so only stored changes are reported. Throws
-/// `PostgresError`, and `RequestError` for a refusal.
+/// share one statement (``MessageWriter``). The transaction includes the NOTIFY, so PostgreSQL notifies daemons only of
+/// changes that were stored. The methods throw `PostgresError`, or `RequestError` if the request is refused.
 ///
 /// ```
 /// NOTIFY letsswitch_messages        payload: ``MessageNotice``

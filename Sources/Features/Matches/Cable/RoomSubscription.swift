@@ -69,7 +69,8 @@ final class RoomSubscription: CableSubscription, RoomPeer {
         if wantsPresence { member?.watchPresence() }
     }
 
-    /// The identity in the room. Computed when it is needed, because the rooms' keys may not be read before.
+    /// The identity in the room. Computed only when the subscriber enters, because the rooms' keys may still be unknown
+    /// before.
     private var claimedIdentity: UUID? {
         switch person {
         case .task(let task)?: task

@@ -5,7 +5,7 @@ import Basics
 struct LeasedDeliveries {
     /// The next delivery from the stock.
     enum Next: Sendable, Hashable {
-        /// The delivery to send. Its times refer to now.
+        /// The delivery to send. Its ``Delivery/timeLeft`` is counted from now.
         case send(Delivery)
         /// The delivery's deadline has passed.
         case late(Delivery)
@@ -17,7 +17,7 @@ struct LeasedDeliveries {
         let delivery: Delivery
         /// See ``DeliveryProvider/origin(of:)``.
         let origin: String?
-        /// The moment to which the delivery's times refer.
+        /// The moment on this daemon's clock that corresponds to the delivery's ``Delivery/asOf``.
         let since: MonotonicTime
         /// The end of the lease.
         var leaseEnd: MonotonicTime

@@ -117,7 +117,7 @@ struct SchedulerState {
         case .restored(let newest):
             batches.restart(at: newest)
             lost.restart(at: newest)
-            // The query may not include the rooms of the old database. They close at their time.
+            // The query's answer may lack the rooms of the old database. These rooms close at their time.
             roomsBefore = []
         case .expired:
             self[.expire] = .ready

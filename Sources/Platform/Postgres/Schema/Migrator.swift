@@ -1,5 +1,5 @@
-/// Updates a database's schema. An advisory lock ensures that only one daemon does so at a time. Each missing migration
-/// is one transaction. Then another transaction replaces all functions.
+/// Updates a database's schema. An advisory lock ensures that only one daemon at a time updates the schema. Each
+/// missing migration is one transaction. After the migrations, one more transaction replaces all functions.
 struct Migrator {
     private static let lockPause = Duration.milliseconds(100)
 

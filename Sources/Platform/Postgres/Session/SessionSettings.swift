@@ -54,7 +54,7 @@ struct SessionSettings {
     ///   PostgreSQL 14) and long transactions (since 17). If a setting can't be set, it is left out, and the other
     ///   limits apply.
     /// - The second list has settings of superusers that turn off foreign keys or change the meaning of functions. If
-    ///   such a setting has another value and the role may not set it, the connection fails.
+    ///   such a setting has another value and the role isn't allowed to set it, the connection fails.
     private static let conditional = """
         DO $$
         DECLARE

@@ -71,7 +71,7 @@ struct ClientHelloInspector {
         recordHeaderSeen += 1
         guard isFirstRecord, recordHeaderSeen == Self.recordHeaderBytes else { return nil }
         isFirstRecord = false
-        // A valid client doesn't split the header of the message. A client that does so may want to hide the length.
+        // A valid client doesn't split the header of the message. A client that splits it may want to hide the length.
         return recordLeft < Self.messageHeaderBytes ? .protocolError : nil
     }
 
