@@ -14,7 +14,7 @@ package protocol CableChannel: Sendable {
     /// Handles a new subscription: checks the parameters and permissions, and calls ``SubscriptionTransport/confirm()``
     /// or ``SubscriptionTransport/reject()``, now or later. Called on the connection's loop.
     ///
-    /// - Throws: ``CableRejection`` for an error that is known at once.
+    /// - Throws: ``CableRejection`` for an error that this method finds without a query.
     /// - Returns: The object that the transport holds until the subscription ends, confirmed or not.
     func subscribe(_ parameters: CableParameters, _ transport: SubscriptionTransport) throws(CableRejection)
         -> any CableSubscription

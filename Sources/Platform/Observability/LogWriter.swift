@@ -41,7 +41,7 @@ package final class LogWriter: Sendable {
         self.noteDropped = noteDropped
     }
 
-    /// Takes a line with its newline. Any thread may call it. It never waits for the descriptor.
+    /// Takes a line with its newline. Any thread may call this method. The call never waits for the descriptor.
     func write(_ line: [UInt8]) {
         let isFirst = waiting.withLock { waiting in
             guard waiting.bytesUnderWay + waiting.lines.count + line.count <= limit else {

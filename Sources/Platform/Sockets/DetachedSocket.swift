@@ -3,8 +3,8 @@ import Synchronization
 
 /// A connected socket between two owners. It was accepted but isn't served yet, or it is moving to another loop.
 ///
-/// The descriptor is closed if no owner takes it, for example because the job that carries it is dropped. Meanwhile the
-/// socket counts as open, so that a drain waits for moving connections too.
+/// The descriptor is closed if no owner takes it, for example because the job that carries it is dropped. Until an
+/// owner takes the descriptor, the socket counts as open, so that a drain waits for moving connections too.
 package final class DetachedSocket: Sendable {
     let descriptor: CInt
     let queue: SendQueue

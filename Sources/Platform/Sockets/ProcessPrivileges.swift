@@ -3,9 +3,9 @@ import Glibc
 
 /// The privileges of the process.
 package enum ProcessPrivileges {
-    /// The capabilities (linux/capability.h) that a daemon needs if it runs as root. It listens on ports below 1024. It
-    /// gives the private cluster's files to the cluster's user and enters their directory. It becomes that user and
-    /// sends signals to that user's processes. It also reads in /proc which directory a running server uses.
+    /// The capabilities (linux/capability.h) that a daemon needs if it runs as root. The daemon listens on ports below
+    /// 1024. It gives the private cluster's files to the cluster's user and enters their directory. It starts processes
+    /// as that user, and sends signals to them. It also reads in /proc which directory a running server uses.
     private static let neededByRoot = [
         CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_FOWNER, CAP_KILL, CAP_SETGID, CAP_SETUID, CAP_NET_BIND_SERVICE, CAP_SYS_PTRACE,
     ]

@@ -10,10 +10,10 @@ enum RelayMessage: Equatable, Sendable {
 
     /// The sender has started or reconnected. Each receiver answers with all its rooms.
     case hello
-    /// The members of these rooms on the sending daemon. They replace the members reported before.
+    /// The members of these rooms on the sending daemon. This report replaces the members reported before.
     case members([Members], place: Place, number: UInt64)
-    /// The sender knows that the receiver has members in these rooms. It sends the receiver all its ales in them,
-    /// beginning with these numbers.
+    /// The sender knows that the receiver has members in these rooms. From now on, the sender sends all its ales in
+    /// these rooms to the receiver, beginning with these numbers.
     case counting([Count])
     /// Numbered plain ales in rooms: see ``Ales``.
     case ales([Ales])

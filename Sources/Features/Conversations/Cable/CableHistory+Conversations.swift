@@ -9,8 +9,8 @@ extension CableHistory {
     /// Returns the offset from which to repeat each conversation. Returns `nil` if messages are no longer stored, if
     /// the member isn't allowed to read a conversation, or if a conversation has begun again.
     ///
-    /// - Parameter after: The offsets from which the subscription starts. A client that has received more continues
-    ///   after that.
+    /// - Parameter after: The offsets from which the subscription starts. If the client's history has a later offset of
+    ///   a conversation, that offset is used.
     func starts(
         in kept: [UUID: KeptHistory], after: [UUID: Int] = [:], for member: ConversationMember
     ) -> [UUID: Int]? {

@@ -88,7 +88,7 @@ package final class ConversationSubscriber: RoomListener {
         case .made, .returned: presence?.enter(conversation)
         case .left(let user):
             let summary = change.summary
-            // The user may have returned meanwhile.
+            // The user may have returned after this change.
             if user == self.user, !summary.participants.contains(user) {
                 presence?.leave(conversation, at: summary.lastOffset)
             }

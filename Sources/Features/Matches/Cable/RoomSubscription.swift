@@ -65,7 +65,7 @@ final class RoomSubscription: CableSubscription, RoomPeer {
                 ask { [matches, room] in try await matches.learn(of: room) }
             }
         }
-        // Watches presence at once, so that the first count comes before other messages of the room.
+        // Watches presence right after entering, so that the first count comes before other messages of the room.
         if wantsPresence { member?.watchPresence() }
     }
 

@@ -42,8 +42,8 @@ struct LeasedDeliveries {
         origin: (Delivery) -> String? = { _ in nil }
     ) {
         for delivery in deliveries {
-            // The delivery is already leased here, and its lease has ended. It is in flight, or its outcome isn't
-            // stored.
+            // The delivery is already leased here, and its lease has ended. The delivery is in flight, or its outcome
+            // isn't stored.
             guard leases[delivery.id] == nil else { continue }
             leases[delivery.id] = Lease(
                 delivery: delivery, origin: origin(delivery), since: now, leaseEnd: now + lease)
@@ -128,7 +128,7 @@ struct LeasedDeliveries {
         let kept = Set(kept)
         var lost: Set<Int> = []
         for delivery in asked {
-            // The delivery may have been finished and leased again meanwhile.
+            // The delivery may have been finished and leased again during the query.
             guard let held = leases[delivery.id], held.delivery.attempt == delivery.attempt else { continue }
             if kept.contains(delivery.id) {
                 leases[delivery.id]?.leaseEnd = max(held.leaseEnd, now + lease)

@@ -78,7 +78,7 @@ package struct SeriesStore: Sendable {
         let own = try await list(of: request.device).first {
             $0.startTime == request.startTime && $0.timeZone == request.timeZone && $0.days == request.days
         }
-        // The series may have ended meanwhile.
+        // The series may have ended after it was stored.
         guard let own else { throw try refusal("no_such_series") }
         return SeriesBeginning(series: own, isNew: code == "begun", tasks: changes)
     }

@@ -53,7 +53,7 @@ struct Migrator {
         return change
     }
 
-    /// Waits until no other daemon migrates. It polls, because a wait in the server would look as if the server hung.
+    /// Waits until no other daemon migrates. Polls, because a wait in the server would look like a server that hangs.
     private func lock(_ session: PostgresSession) async throws {
         let end = ContinuousClock.now + configuration.migrationTimeout
         while true {

@@ -9,7 +9,7 @@ import Glibc
 struct SendQueue: Sendable {
     private struct Segment {
         let bytes: SharedBytes
-        /// The beginning of the unsent part. It counts from the start of the first repetition of `bytes`.
+        /// The beginning of the unsent part. An offset from the start of the first repetition of `bytes`.
         var start: Int
         var end: Int
 
@@ -38,9 +38,9 @@ struct SendQueue: Sendable {
 
     var isEmpty: Bool { byteCount == 0 }
 
-    /// The approximate memory that the queue holds. It counts more than the bytes: a hundred pongs of two bytes take
-    /// far more than 200 bytes. A repeated segment counts with all its repetitions, although its bytes are in memory
-    /// only once.
+    /// The approximate memory that the queue holds. This is more than the number of bytes: a hundred pongs of two bytes
+    /// take far more than 200 bytes. A repeated segment counts with all its repetitions, although its bytes are in
+    /// memory only once.
     var heldBytes: Int { byteCount &+ (rest.count &- Int(taken)) &* Self.segmentBytes }
 
     /// The memory of a segment without its bytes: the segment, its object, and the overhead of two allocations.
@@ -68,8 +68,8 @@ struct SendQueue: Sendable {
         }
     }
 
-    /// Writes the next pieces to `vectors` until it is full, and returns the number of pieces. They are valid until the
-    /// queue changes.
+    /// Writes the next pieces to `vectors` until it is full, and returns the number of pieces. The pieces are valid
+    /// until the queue changes.
     func gather(into vectors: UnsafeMutableBufferPointer<iovec>) -> Int {
         guard let first else { return 0 }
         var filled = Self.gather(first, into: vectors, from: 0)

@@ -10,7 +10,7 @@ struct ReminderAudience: ~Copyable {
         /// The time when `/metrics` first showed all rooms as open; NaN if it never did.
         var roomsOpenAfter = Double.nan
         var remindersWrittenAfter = Double.nan
-        /// The number of open rooms at the end.
+        /// The number of open rooms when the listening ended.
         var rooms = 0
         var reminders = 0
     }
