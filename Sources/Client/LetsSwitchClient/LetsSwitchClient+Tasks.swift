@@ -101,11 +101,12 @@ extension LetsSwitchClient {
         try await task("/task/delete", TaskBody(texts: time.members(timeZone)))
     }
 
-    /// Returns this device's task with a room, if the task starts within a day or has just started.
+    /// Returns this device's task with this key, if the task has a room. Searches the current day in UTC, then the next
+    /// day and the day before. Returns `nil` if none of these days has the task.
     package func task(_ key: RoomTask.Key, now: Date = .now) async throws -> RoomTask? {
         let day = 86_400.0
         let today = (now.timeIntervalSince1970 / day).rounded(.down) * day
-        // The requests ask for days in UTC, which has no clock changes. The first one asks for the most likely day.
+        // The requests ask for days in UTC, which has no clock changes. The first request asks for the most likely day.
         for start in [0, 1, -1].map({ Date(timeIntervalSince1970: today + $0 * day) }) {
             let date = WireDate.text(start).prefix(10)
             let answer = try await requests.get("/schedule?\(requests.identity)&date=\(date)&timeZone=UTC")

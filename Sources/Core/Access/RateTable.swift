@@ -5,8 +5,8 @@ package import Server
 package final class RateTable<Key: Hashable & Sendable>: Sendable {
     private struct Allowances {
         var paidUntil: [Key: UInt64] = [:]
-        /// At this number of entries, the entries that have their full burst again are removed, because a key without
-        /// an entry has its full burst, too.
+        /// The number of entries at which the entries with a full burst are removed. Such entries aren't needed,
+        /// because a key without an entry has its full burst too.
         var nextSweep = 1024
     }
 

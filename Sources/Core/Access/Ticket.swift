@@ -19,7 +19,7 @@ package struct Ticket: Sendable, Hashable {
     }
 
     /// Returns how long a connection waits before it checks its ticket's expiry again. The wait is short, because the
-    /// clock may be set meanwhile.
+    /// system's clock may be set during the wait.
     package static func wait(forExpiryIn seconds: Double) -> Duration {
         .seconds(min(seconds, 30))
     }

@@ -14,7 +14,7 @@ package protocol CableChannel: Sendable {
     /// Handles a new subscription: checks the parameters and permissions, and calls ``SubscriptionTransport/confirm()``
     /// or ``SubscriptionTransport/reject()``, now or later. Called on the connection's loop.
     ///
-    /// - Throws: ``CableRejection`` for an error that is known at once.
+    /// - Throws: ``CableRejection`` for an error that this method finds without a query.
     /// - Returns: The object that the transport holds until the subscription ends, confirmed or not.
     func subscribe(_ parameters: CableParameters, _ transport: SubscriptionTransport) throws(CableRejection)
         -> any CableSubscription
@@ -86,7 +86,7 @@ package struct CableActionError: Error, Hashable {
 extension CableParameters {
     /// Returns the identity of the subscriber: the device in the identifier, or otherwise the connection's identity.
     ///
-    /// - Throws: ``CableRejection`` if the connection may not act for the device.
+    /// - Throws: ``CableRejection`` if the connection isn't allowed to act for the device.
     package func identity(of transport: SubscriptionTransport) throws(CableRejection) -> Identity {
         guard has("deviceId") else { return transport.identity }
         do {

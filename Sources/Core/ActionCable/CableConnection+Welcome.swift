@@ -35,7 +35,7 @@ extension CableConnection: TurnEndHandler {
     }
 
     /// Waits until the client requests the missed messages of restored subscriptions. A client that restores a session
-    /// requests them at once. Without a request, a subscription continues with new messages.
+    /// requests them without a pause. Without a request, a subscription continues with new messages.
     private func awaitRestored() {
         shard.reactor.schedule(after: CableLimits.restorePause) { [weak self] in
             guard let self, let restoring = session?.restoring else { return }

@@ -59,8 +59,8 @@ struct CableSessionMemory {
     /// The number of entries in ``left``, including those of removed sessions.
     var leftCount: Int { left.count }
 
-    /// - Returns: The subscriptions that continue. They continue even if the loss of the old connection isn't known
-    ///   yet, as when a phone reconnects.
+    /// - Returns: The subscriptions that continue. A subscription continues even if the loss of the old connection
+    ///   isn't known yet, for example when a phone reconnects.
     mutating func begin(
         _ name: String, of device: DeviceID?, restoring last: String?, at now: MonotonicTime
     ) -> [CableIdentifier] {

@@ -66,7 +66,7 @@ final class CableShard {
         reactor.schedule(after: delay) { [weak self] in self?.ping() }
     }
 
-    /// Sends the pings that are due. They share one frame.
+    /// Sends the pings that are due. All pings share one frame.
     private func ping() {
         isPingTimerSet = false
         let due = wheel.takeDue(at: reactor.now)

@@ -34,7 +34,8 @@ package final class SubscriptionTransport {
     private var keepsHistory = false
     /// The position to continue from, given by a client of the extended protocol.
     private let resumption: CableResumption?
-    /// Set after the client has unsubscribed, while its earlier actions are still being performed.
+    /// Whether the subscription sends nothing more. `true` after the client has unsubscribed, while its earlier actions
+    /// are still being performed.
     var isMuted = false
     /// Whether the subscription is notified when the kernel has taken all sent messages.
     package var reportsDrain = false {
@@ -89,7 +90,7 @@ package final class SubscriptionTransport {
 
     /// Makes the device that the identifier names the owner of the subscription.
     ///
-    /// - Throws: If the connection may not act for the device.
+    /// - Throws: If the connection isn't allowed to act for the device.
     func identify(as named: DeviceID) throws -> Identity {
         let identity = try shard.cables.verifier.identity(identity, naming: named)
         device = identity.device

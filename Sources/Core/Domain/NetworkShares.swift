@@ -1,8 +1,8 @@
 package import Basics
 
 /// The number of rows that each network has recently added to the tables. A network can add its share of a table's
-/// limit at once, and the same number again during the time for which a row is kept. Therefore no network can fill a
-/// table.
+/// limit without a pause, and the same number again during the time for which a row is kept. Therefore no network can
+/// fill a table.
 ///
 /// ```
 /// rows that a network may add

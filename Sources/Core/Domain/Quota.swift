@@ -136,8 +136,8 @@ package final class StorageQuota: Sendable {
 
     /// Stores the database's counts.
     ///
-    /// - Parameter before: ``added`` before the query. Rows added since then are counted again, because the query may
-    ///   lack them.
+    /// - Parameter before: The value of ``added`` before the query. Rows added since the query began are counted again,
+    ///   because its result may lack them.
     package func found(_ counts: [StoredTable: Int], since before: [StoredTable: Int]) {
         rows.withLock { rows in
             rows.stored = counts
@@ -173,7 +173,7 @@ package enum StoredTable: String, Sendable, CaseIterable {
     case conversations
     case messages
     case blocks
-    /// Preferred partners.
+    /// Partners whom devices prefer.
     case preferences
 
     /// The limit of the table's rows.

@@ -10,7 +10,7 @@ extension UUID {
         self = uuid
     }
 
-    /// Parses a UUID without making a string. Every ale names its room, so eight digits are parsed at once.
+    /// Parses a UUID without making a string. Every ale names its room, so eight digits are parsed in one step.
     package init?(ascii bytes: UnsafeRawBufferPointer) {
         let dash = UInt8(ascii: "-")
         guard bytes.count == 36, bytes[8] == dash, bytes[13] == dash, bytes[18] == dash, bytes[23] == dash,

@@ -6,7 +6,7 @@ package import ActionCable
 package protocol DeviceHints: Sendable {
     /// Sends hints until ``DeviceHintSubscription/end()`` is called on the result. Called on the loop of `transport`.
     ///
-    /// - Returns: `nil` if the subscriber may not receive any.
+    /// - Returns: `nil` if the subscriber isn't allowed to receive hints.
     func begin(for identity: Identity, to transport: SubscriptionTransport) -> (any DeviceHintSubscription)?
 }
 

@@ -16,7 +16,7 @@ package protocol DayNotifier: Sendable {
     func slotsChanged(_ slots: [Instant]) async
 }
 
-/// The database, which may not be ready yet.
+/// The database. It may still be unavailable.
 package protocol DatabaseReadiness: Sendable {
     /// Throws `503` until the schema is current, all features have entered, and the keys of rooms are known.
     func checkPrepared() async throws(RequestError)

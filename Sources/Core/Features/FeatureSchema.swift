@@ -5,7 +5,8 @@ package import Postgres
 /// A part of the database with a PostgreSQL schema of its own: the tables and functions of a feature, or of what all
 /// features share.
 package struct FeatureSchema: Sendable {
-    /// A function that the program calls for every schema that defines one of this name.
+    /// An SQL function that any schema may define under this name. The program calls the function of each schema that
+    /// has one.
     package enum Hook: String, Sendable, CaseIterable {
         /// `(p_device text) RETURNS boolean`: makes everything of a device invisible. Returns whether subscribers of events
         /// may know the device.

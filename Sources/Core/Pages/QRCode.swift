@@ -17,7 +17,8 @@ package struct QRCode: Sendable {
     package init?(_ text: String) {
         guard let library = QRLibrary.loaded, text.utf8.count <= Self.maximumBytes else { return nil }
         let bytes = Array(text.utf8)
-        // Selects the smallest version that fits. About a seventh of the code may be damaged.
+        // Selects the smallest version that fits. At level M, scanners can read the code even if about a seventh of it
+        // is damaged.
         guard let code = library.encode(Int32(bytes.count), bytes, 0, QR_ECLEVEL_M) else { return nil }
         defer { library.free(code) }
         width = Int(code.pointee.width)

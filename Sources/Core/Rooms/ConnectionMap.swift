@@ -12,8 +12,8 @@ struct ConnectionMap {
         rooms[room]?.count ?? 0
     }
 
-    /// Returns the connections of a room in no particular order. The array doesn't change if connections leave
-    /// meanwhile.
+    /// Returns the connections of a room in no particular order. The array doesn't change if connections leave while
+    /// the caller iterates over it.
     func connections(of room: UUID) -> [Connection] {
         rooms[room] ?? []
     }
@@ -81,7 +81,7 @@ struct ConnectionMap {
     /// Sends the room's ales of this turn to all members except their senders.
     func deliverAles(of room: Room, frames: [SharedBytes]) {
         guard room.hasAles else { return }
-        // If all members have left and others have entered meanwhile, the id belongs to a new room.
+        // If all members have left during this turn and others have entered, the id belongs to a new room.
         guard let members = rooms[room.id], members.first?.room === room else { return room.removeAles() }
         members.withUnsafeBufferPointer { room.settle(with: $0, frames: frames) }
     }

@@ -4,7 +4,7 @@ import Synchronization
 /// The number of a ``Member`` on its loop.
 typealias MemberID = UInt64
 
-/// A member's request to the room's home loop, which is the event loop that owns the room.
+/// A member's request to the room's home loop, the event loop that owns the room.
 enum RoomRequest: Sendable {
     /// - Parameter besides: The other members of the same sender in the room.
     case enter(MemberID, room: UUID, policy: RoomPolicy, claimedIdentity: UUID?, besides: [MemberID])
@@ -57,13 +57,13 @@ struct AleEntries {
 ///      └──── the next batch is sent when no batch is in flight ────┘
 /// ```
 ///
-/// At most one batch is in flight. Meanwhile, ales are added up in the unsent batch, even over several turns. So the
-/// number of members bounds the ales of a batch, however slow the target loop is.
+/// At most one batch is in flight. While it is, ales are added up in the unsent batch, even over several turns. So the
+/// number of members bounds the entries of ales in a batch, however slow the target loop is.
 final class LoopQueue {
     /// The index of the target loop.
     let target: Int
     let flight = LoopBatchFlight()
-    /// The connections in rooms of this loop that represent members on the target loop.
+    /// The connections of ``MemberProxy`` in rooms of this loop. Each represents a member on the target loop.
     var proxies: [MemberID: Connection] = [:]
     private unowned let shard: RoomShard
     /// The unsent batch.

@@ -1,9 +1,9 @@
 import FoundationEssentials
 import Sockets
 
-/// The peer that represents a ``Member`` on the room's home loop, which is the event loop that owns the room. It adds
-/// the room's ales and messages to the ``LoopQueue`` to the member's loop. The home loop sends them when its turn ends:
-/// when it has served all ready sockets.
+/// The peer that represents a ``Member`` on the room's home loop, the event loop that owns the room. The proxy adds the
+/// room's ales and messages to the ``LoopQueue`` to the member's loop. The home loop sends the queue when its turn
+/// ends: when it has served all ready sockets.
 final class MemberProxy: RoomPeer {
     private let member: MemberID
     private unowned let queue: LoopQueue

@@ -20,7 +20,7 @@ struct People {
     /// An identity that counts as one person, however many connections it has.
     private enum Identity {
         case person(UUID)
-        /// A sender without a name that has several connections in the room. It has no grace.
+        /// A sender without a name that has several connections in the room. When it leaves, no grace begins.
         case sender(UUID)
 
         var id: UUID {

@@ -35,7 +35,7 @@ struct PresenceBoard {
         case changed
     }
 
-    /// Unordered, with constant-time lookup, because thousands may come and go.
+    /// The connections that watch, in no order. A dictionary, because thousands may come and go.
     private var watchers: [ObjectIdentifier: Watcher] = [:]
     private var state = State.sent(at: nil)
 
@@ -60,10 +60,10 @@ struct PresenceBoard {
     }
 
     /// - Parameters:
-    /// - isPaced: Whether the next change waits for the interval even if no count is sent now. Large rooms do so,
-    ///   because computing their count is slow.
+    /// - isPaced: Whether the next change waits for the interval even if no count is sent now. Pass `true` for large
+    ///   rooms, because computing their count is slow.
     /// - presence: Returns the count for a connection.
-    /// - Returns: The connections whose count has changed. They are notified now.
+    /// - Returns: The connections whose count has changed, for the caller to notify now.
     mutating func takeNotifications(
         at now: MonotonicTime, isPaced: Bool, _ presence: (Connection) -> PresenceCount
     ) -> [(Connection, PresenceCount)] {

@@ -52,7 +52,8 @@ struct PresenceReporter {
     static let rush = 256
     /// The maximum number of checks in a rush. A rush is thus reported after one second at the latest.
     static let mostLooks = 10
-    /// The number of events that are reported at once, even in a rush. They take half a megabyte.
+    /// The number of events that are reported without delay, even in a rush. This number of events takes half a
+    /// megabyte.
     static let limit = 8_192
 
     enum Step {

@@ -38,7 +38,7 @@ package struct RoomPolicy: Sendable, Hashable {
         /// Members that ask receive the names of the people present.
         case named
         /// Members that ask receive the number of people present, after a short delay, because many may come and go at
-        /// once.
+        /// the same time.
         case counted
         /// Members that ask receive the number of people present. Entries and departures are also stored.
         case reported

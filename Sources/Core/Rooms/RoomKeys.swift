@@ -20,7 +20,7 @@ package final class RoomKeys: Sendable {
         case allStreams = 4
         /// A question session.
         case questions = 5
-        /// Not a room: the pseudonym of a device in a question session.
+        /// The pseudonym of a device in a question session, which isn't a room.
         case asker = 6
         /// All conversations of a user.
         case conversations = 7
@@ -32,7 +32,8 @@ package final class RoomKeys: Sendable {
 
     private enum State {
         case secret([UInt8])
-        /// Made for the first key, because loading the cryptography library takes two megabytes of memory.
+        /// The prepared key. It is prepared at the first use, because loading the cryptography library takes two
+        /// megabytes of memory.
         case key(HMACSHA256Key)
     }
 

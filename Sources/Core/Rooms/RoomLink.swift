@@ -34,7 +34,7 @@ struct RoomLink {
     /// Audiences with unreported changes, for which a timer is running.
     private var gathering: Set<UUID> = []
     private var elsewhere: [UUID: RoomMembers] = [:]
-    /// Receives the news of each turn. nil if there are no other daemons.
+    /// Called at the end of each turn that has news. `nil` if there are no other daemons.
     private let report: (@Sendable (RoomNews) -> Void)?
 
     init(report: (@Sendable (RoomNews) -> Void)?) {

@@ -111,7 +111,7 @@ extension RoomShard {
             queue.add(.decided(member, decision))
         case .cheer(let count, let kind, let members):
             let members = members.map { queue.proxies[$0] }
-            // If the sender is missing, the room has closed meanwhile.
+            // If the sender is missing, the room has closed since the member sent the request.
             if case .some(let sender?) = members.first {
                 cheer(count, of: kind, from: sender, besides: members.compactMap(\.self))
             }

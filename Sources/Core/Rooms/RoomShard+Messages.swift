@@ -21,8 +21,8 @@ struct CheeringRooms {
     }
 }
 
-/// The messages in one loop's rooms. Ales are sent at the end of the turn. Other messages are sent at once, after the
-/// earlier ales.
+/// The messages in one loop's rooms. Ales are sent at the end of the turn. Other messages are sent immediately, after
+/// the earlier ales.
 extension RoomShard: TurnEndHandler {
     /// See ``Connection/cheer()``.
     func cheer(_ kind: CheerKind, from sender: Connection) {
@@ -55,7 +55,7 @@ extension RoomShard: TurnEndHandler {
         if hasMembersElsewhere { takeOwnRequests() }
         for room in cheering.rooms { settle(room) }
         cheering.removeAll()
-        // A notified peer may make new requests. They are performed at the end of another turn.
+        // A notified peer may make new requests. Such requests are performed at the end of another turn.
         awaitsTurnEnd = false
         if hasMembersElsewhere { sendBatches() }
         link.reportNews { room in
@@ -83,12 +83,12 @@ extension RoomShard: TurnEndHandler {
     }
 
     /// Sends a message to all members of the room on this loop except its sender. Messages and ales keep their order.
-    /// Members that enter or leave meanwhile receive nothing.
+    /// Members that enter or leave during the delivery receive nothing.
     package func publish(_ message: any Message, to id: UUID, from sender: Connection? = nil) {
         publish(message, to: id) { $0 === sender }
     }
 
-    /// Sends a message to all members except the sender's.
+    /// Sends a message to all members of the room on this loop for which `isSender` returns `false`.
     func publish(_ message: any Message, to id: UUID, isSender: (Connection) -> Bool) {
         let members = map.connections(of: id)
         guard let room = members.first?.room else { return }

@@ -67,7 +67,7 @@ package final class Rooms: Sendable {
         loops[homeIndex(of: room)].submit { self.shard(on: $0).remember(state, of: room) }
     }
 
-    /// Stores the tasks of a match. They may enter the match's room even if it is full.
+    /// Stores the tasks of a match. The users of these tasks may enter the match's room even if it is full.
     package func setTasks(_ tasks: Set<UUID>, of room: UUID) {
         loops[homeIndex(of: room)].submit { self.shard(on: $0).setTasks(tasks, of: room) }
     }

@@ -39,7 +39,7 @@ extension ProviderCheck {
         return lines
     }
 
-    /// Judges the response to an invalid device token. It is `BadDeviceToken` if everything else is right.
+    /// Judges the response to an invalid device token. If everything else is right, the response is `BadDeviceToken`.
     static func apns(_ answer: APNsResponse) -> Verdict {
         switch (answer.status, answer.reason) {
         case (200, _), (400, "BadDeviceToken"): .works

@@ -7,20 +7,20 @@ import Wire
 /// The rate at which each network may ask questions in each session. Any thread may use it.
 ///
 /// Any client can invent another `deviceId`, or connect without one. Without this rate, one network could fill a
-/// session at once.
+/// session within seconds.
 package struct QuestionRates: Sendable {
     private struct Key: Hashable, Sendable {
         let session: UUID
         let network: IPAddress
     }
 
-    /// The divisor of a session's maximum number of questions. The quotient is the number that a network may ask at
-    /// once.
+    /// The divisor of a session's maximum number of questions. The quotient is the number of questions that a network
+    /// may ask without a pause.
     private static let shareAtOnce = 10
     /// The number of questions per second after the burst.
     private static let perSecond = 1
-    /// The cost of a question that names no device. It counts as this many questions, because the limits per device
-    /// don't apply to it.
+    /// The cost of a question without a device, as a number of questions. The cost is high because the limits per
+    /// device don't apply to such a question.
     private static let costWithoutDevice = 10
 
     private let rates: RateTable<Key>

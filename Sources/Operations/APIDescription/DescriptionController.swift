@@ -5,8 +5,8 @@ package import Server
 package import Settings
 import Wire
 
-/// Serves `/openapi.json`, `/help` and `/schemas/…`, which describe the routes and their messages. It describes only
-/// routes that were registered before it, so it must be registered last.
+/// Serves `/openapi.json`, `/help` and `/schemas/…`, which describe the routes and their messages. The controller
+/// describes only routes that were registered before it, so it must be registered last.
 package struct DescriptionController: RouteCollection {
     /// The server's public address. If it is `nil`, the documents use the request's `Host`.
     private let publicURL: String?

@@ -147,7 +147,7 @@ final class ControlShard {
 }
 
 extension ControlOrder {
-    /// Returns which user ran which command, for the log. Addresses and device ids are left out.
+    /// Returns the user and the command, for the log. Addresses and device ids are left out.
     ///
     /// - Parameter count: The number of connections or rows.
     func logged(by user: UInt32?, _ outcome: String, _ count: Int = 0) -> Log.Values {

@@ -10,8 +10,9 @@ import Rooms
 /// | yes              | it is connected | after each of the others has listed its rooms   |
 /// ```
 struct BusArrival {
-    /// The maximum wait after the bus is connected. The other daemons list their rooms at once, or soon after their own
-    /// bus connects. A daemon that has just died sends nothing, although its row still exists.
+    /// The maximum wait after the bus is connected. The other daemons list their rooms as soon as they notice this
+    /// daemon, or soon after their own bus connects. A daemon that has just died sends nothing, although its row still
+    /// exists.
     static let patience = Duration.milliseconds(250)
 
     var hasLooked = false

@@ -3,8 +3,8 @@ package import Observability
 package import Postgres
 package import Rooms
 
-/// Connects this daemon with the others on its database. It knows the live daemons, and connects their rooms with its
-/// own while there are other daemons.
+/// Connects this daemon with the others on its database. The service knows the live daemons. While there are other
+/// daemons, it connects their rooms with the rooms of this one.
 ///
 /// ```
 /// | `--bus`          | a bus is connected                              |
@@ -39,8 +39,8 @@ package actor BusService: Service {
 
     /// - Parameters:
     /// - database: The pool for work that isn't urgent.
-    /// - removed: Called after the other daemons considered this daemon ended. They may have removed its state in the
-    ///   database.
+    /// - removed: Called after the other daemons considered this daemon ended. The other daemons may have removed this
+    ///   daemon's state in the database.
     /// - bus: Makes a bus of the chosen kind each time one is needed.
     package init(
         _ choice: BusChoice, _ own: DaemonInfo, rooms: Rooms, grace: Duration, database: PostgresClient,
@@ -91,7 +91,8 @@ package actor BusService: Service {
         }
     }
 
-    /// Reads the daemons' rows at once. Called if a daemon has started or ended, or if notifications may be lost.
+    /// Reads the daemons' rows without waiting for the next beat. Called if a daemon has started or ended, or if
+    /// notifications may be lost.
     ///
     /// - Parameter id: The daemon named in the notification.
     package func lookAgain(of id: String? = nil) async {

@@ -21,7 +21,7 @@ package struct DaemonInfo: Sendable, Hashable {
     }
 }
 
-/// The state of a daemon's bus, which the daemon reports at each beat. It is shown to people.
+/// The state of a daemon's bus, which the daemon reports at each beat. Operators' commands and pages show this state.
 package struct BusStatus: Sendable, Hashable {
     /// Whether the bus is connected. Always `false` for a daemon that needs no bus now.
     package var isConnected = false

@@ -6,15 +6,16 @@ package import Rooms
 /// Reports every five seconds that this daemon is alive, and knows the other live daemons.
 ///
 /// One statement does both: it increments the counter of our row and returns all rows, which ``DaemonRoster`` judges. A
-/// daemon that starts or ends notifies ``DaemonStore/channel``. ``lookAgain(of:)`` then reads the rows at once, so that
-/// daemons know each other within moments. While the database is unavailable, no daemon counts as gone.
+/// daemon that starts or ends notifies ``DaemonStore/channel``. ``lookAgain(of:)`` then reads the rows without waiting
+/// for the next beat, so daemons know each other within moments. While the database is unavailable, no daemon counts as
+/// gone.
 package actor DaemonRegistry: Service {
     /// An event of the registry. Events are delivered one after the other, and each delivery is awaited.
     package enum News: Sendable, Equatable {
         /// The other live daemons, after a change.
         case others([DaemonInfo])
-        /// The other daemons considered this daemon ended after a long pause. They have removed its state, or may have
-        /// done so.
+        /// This daemon paused for so long that the other daemons considered it ended. They have removed its state, or
+        /// may have removed it.
         case removed
     }
 
@@ -80,8 +81,8 @@ package actor DaemonRegistry: Service {
     /// The other live daemons, as last reported.
     package var others: [DaemonInfo] { reported }
 
-    /// Records that the sender of a received packet is alive. Any thread may call it. It is called for every packet, so
-    /// it must be cheap.
+    /// Records that the sender of a received packet is alive. Any thread may call this method. The bus calls it for
+    /// every packet, so the method must be cheap.
     package nonisolated func noteSender(_ id: DaemonID) {
         senders.withLock { senders in
             // More ids can't be real, because there are never that many daemons.
@@ -89,7 +90,8 @@ package actor DaemonRegistry: Service {
         }
     }
 
-    /// Looks at once. Called after a notification on ``DaemonStore/channel``, or if notifications may be lost.
+    /// Reads the daemons' rows without waiting for the next beat. Called after a notification on
+    /// ``DaemonStore/channel``, or if notifications may be lost.
     ///
     /// - Parameter id: The notification's payload.
     package func lookAgain(of id: String? = nil) async {
@@ -106,8 +108,8 @@ package actor DaemonRegistry: Service {
         await work.value
     }
 
-    /// Ends the work and removes our row, so that the other daemons notice the end at once. The row stays if the
-    /// departure of our people isn't stored yet. The other daemons then store it.
+    /// Ends the work and removes our row, so that the other daemons notice the end without waiting for silence. The row
+    /// stays if the departure of our people isn't stored yet. The other daemons then store it.
     package func stop(within limit: Duration) async {
         isStopping = true
         await timer.wake()

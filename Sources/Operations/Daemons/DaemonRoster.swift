@@ -13,8 +13,8 @@ import Rooms
 /// | any             | is missing, without a recent outage of the database         | unknown: it ended or was removed|
 /// ```
 ///
-/// Clocks of other systems decide only whether a new row is trusted at once or at its next beat. Time during which this
-/// daemon couldn't look doesn't count against other daemons.
+/// Clocks of other systems decide only whether a new row is trusted when it is first read or at its next beat. Time
+/// during which this daemon couldn't look doesn't count against other daemons.
 struct DaemonRoster {
     private enum Liveness {
         case alive, doubtful, gone

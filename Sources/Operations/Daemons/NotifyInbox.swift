@@ -2,8 +2,8 @@ import Rooms
 
 /// Parses payloads and assembles long packets. A value.
 ///
-/// Payloads that arrive twice, late or out of order are dropped, by their numbers. They occur if a lost connection has
-/// left a statement in the server that ends after the statements of the next connection.
+/// Payloads that arrive twice, late or out of order are dropped, by their numbers. Such payloads occur if a lost
+/// connection has left a statement in the server, and the statement ends after those of the next connection.
 struct NotifyInbox {
     /// The received parts of a packet. The next part has the next payload's number.
     private struct Assembly {
@@ -54,8 +54,8 @@ struct NotifyInbox {
         if channel == .everyDaemon, payload.sender == own { return nil }
         if let known = senders[payload.sender], payload.number <= known.number { return nil }
         payloads += 1
-        // The sender is removed from the dictionary meanwhile. The assembly then has one owner and isn't copied for
-        // each part.
+        // The sender is removed from the dictionary while this method changes it. The assembly then has one owner, so
+        // Swift doesn't copy it for each part.
         var sender = senders.removeValue(forKey: payload.sender) ?? Sender(number: 0, assembly: nil, lastPayload: 0)
         let follows = payload.number - sender.number == 1
         sender.number = payload.number

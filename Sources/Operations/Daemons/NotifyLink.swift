@@ -31,7 +31,10 @@ struct NotifyLink {
         return rise()
     }
 
-    /// Records a lost connection. The sending connection may be lost too, so it is tested again.
+    /// Records that one of the two connections is lost. If the listening connection is lost, the sending connection may
+    /// be lost too. Therefore ``sending()`` must be called again in both cases.
+    ///
+    /// - Parameter stillListens: Whether the listening connection still works.
     mutating func lost(_ message: String, stillListens: Bool) -> BusEvent? {
         listens = listens && stillListens
         sends = false

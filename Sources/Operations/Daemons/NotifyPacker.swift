@@ -2,8 +2,9 @@ import Rooms
 
 /// Gathers the packets of one `send` into few payloads. A value.
 ///
-/// Every daemon listens to two channels, the common channel and its own. It receives all payloads in the order of
-/// sending. A payload for everyone is therefore closed before a payload for a single daemon begins, and the reverse.
+/// Every daemon listens to two channels, the common channel and its own. A daemon receives all payloads of a sender in
+/// the order of sending. A payload for everyone is therefore closed before a payload for a single daemon begins, and
+/// the reverse.
 struct NotifyPacker {
     struct Message: Equatable {
         let channel: NotifyChannel
@@ -17,7 +18,7 @@ struct NotifyPacker {
     /// The payloads with free space, in order: either the common payload, or those of some daemons.
     private var open: [(channel: NotifyChannel, packets: [[UInt8]], bytes: Int)] = []
 
-    /// - Parameter number: A number that is at least as large as all numbers that this sender has used.
+    /// - Parameter number: A number at or above all numbers that this sender has used.
     init(sender: DaemonID, after number: UInt64) {
         self.sender = sender
         self.number = number

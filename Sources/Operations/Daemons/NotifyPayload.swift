@@ -35,7 +35,7 @@ struct NotifyPayload: Equatable {
     /// The maximum number of parts of a packet. Together they hold six megabytes.
     static let maxParts = 1_024
 
-    /// The version of packets, which daemons compare.
+    /// The version of the packets' format. A daemon ignores payloads with another version.
     private static let version = UInt8(BusRelay.language)
     private static let packetsKind: UInt8 = 0
     private static let partKind: UInt8 = 1

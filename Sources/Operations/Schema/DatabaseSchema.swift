@@ -63,7 +63,8 @@ package enum DatabaseSchema {
             $$;
             """)
 
-    /// Returns one line for each feature that has a hook.
+    /// Returns SQL that calls a hook, an SQL function that features may declare. `line` returns the SQL for the
+    /// function of one feature.
     private static func calls(_ hook: FeatureSchema.Hook, _ line: (String) -> String) -> String {
         parts.compactMap { $0.function(hook) }.map(line).joined(separator: "\n")
     }

@@ -51,7 +51,8 @@ extension ListenAddress {
         }
     }
 
-    /// Whether other machines can connect to the address. They can't connect to a loopback address or a Unix socket.
+    /// Whether other machines can connect to the address. Other machines can't connect to a loopback address or a Unix
+    /// socket.
     fileprivate var isOpen: Bool {
         guard let host else { return false }
         return host.lowercased() != "localhost" && IPAddress(host)?.isLoopback != true

@@ -84,8 +84,8 @@ package final class AMQPConnection: Sendable {
         try await perform { .publish(messages, $0) }
     }
 
-    /// Acknowledges a message, which the broker then deletes. If the connection is lost before that, the broker
-    /// delivers the message again.
+    /// Acknowledges a message, which the broker then deletes. If the connection is lost before the acknowledgement
+    /// arrives, the broker delivers the message again.
     package func acknowledge(_ delivery: AMQPDelivery) {
         mailbox.submit(.acknowledge(delivery))
     }

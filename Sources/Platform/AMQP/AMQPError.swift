@@ -3,7 +3,8 @@
 package enum AMQPError: Error, Sendable, Equatable, CustomStringConvertible {
     /// librabbitmq isn't installed, or is too old.
     case libraryMissing(String)
-    /// There is no connection, or the connection was lost during the call. In the latter case the outcome is unknown.
+    /// There is no connection, or the connection was lost during the call. If it was lost during the call, the outcome
+    /// is unknown.
     case unavailable(String)
     /// The broker refused the request: it accepts nothing at present, doesn't have such an object, or doesn't permit
     /// the request.

@@ -13,10 +13,10 @@ enum BrokerFrame: Equatable {
 }
 
 extension AMQPSession {
-    /// The maximum number of frames that are read at once, so that the thread can do other work in between.
+    /// The maximum number of frames that are read in a row. After them, the thread does its other work.
     private static let framesAtOnce = 512
-    /// The number of frames after which the memory of librabbitmq is released. Until then it keeps the content of each
-    /// frame, up to 128 KiB.
+    /// The number of frames after which the memory of librabbitmq is released. Until this release, librabbitmq keeps
+    /// the content of each frame, up to 128 KiB.
     private static let framesKept = 32
 
     /// Passes the received frames to `take`, without waiting for more. Also sends heartbeats and checks those of the

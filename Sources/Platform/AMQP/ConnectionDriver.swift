@@ -61,8 +61,8 @@ final class ConnectionDriver {
             scheduleDeclarations()
             hasMore = true
             life.connected(at: .now())
-            // The mailbox opens before the event is reported, because the receiver of the event may send commands at
-            // once.
+            // The mailbox opens before the event is reported, because the receiver of the event may send commands
+            // immediately.
             mailbox.open()
             report(.connected)
         } catch {

@@ -7,7 +7,7 @@ enum DescriptorWait {
     private static let withoutWakeUp: Duration = .milliseconds(50)
 
     /// Waits until one of the descriptors `readable` is readable, `writable` is writable, or the deadline has passed.
-    /// It may return earlier. Negative descriptors are ignored.
+    /// The call may return earlier. Negative descriptors are ignored.
     ///
     /// - Returns: Whether `writable` is writable or has failed.
     @discardableResult

@@ -88,7 +88,8 @@ package struct RabbitMQLibrary: @unchecked Sendable {
         guard number() >= Self.oldestVersion else {
             throw .libraryMissing("librabbitmq \(version) is too old: 0.10 or later is needed")
         }
-        // librabbitmq needn't initialise OpenSSL: either the process has done so, or OpenSSL initialises itself.
+        // librabbitmq needn't initialise OpenSSL: either the process has already initialised OpenSSL, or OpenSSL
+        // initialises itself.
         let initialisesTLS: @convention(c) (Int32) -> Void = try function("amqp_set_initialize_ssl_library")
         initialisesTLS(0)
 

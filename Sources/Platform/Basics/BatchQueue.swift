@@ -172,7 +172,7 @@ package struct BatchLimits: Sendable {
 /// The outcome of an attempt to write a batch.
 package enum BatchOutcome: Sendable {
     case written
-    /// The destination is unavailable. The batch may or may not have been written.
+    /// The destination is unavailable. It is unknown whether the batch was written.
     case unavailable(any Error)
     /// The destination refused the batch and wrote nothing. One of the items may be the reason.
     case refused(any Error)

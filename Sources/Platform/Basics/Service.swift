@@ -54,7 +54,7 @@ package struct EarlyEndingService: Service {
     private let service: any Service
     private let reserve: Duration
 
-    /// - Parameter reserve: The part of the time that is left to the services that stop later.
+    /// - Parameter reserve: The part of the time that this service leaves to later ones.
     package init(service: any Service, reserve: Duration) {
         self.service = service
         self.reserve = reserve

@@ -13,7 +13,7 @@ package actor WakeableTimer {
     private enum State {
         case idle
         case sleeping(number: Int, CheckedContinuation<Void, Never>, any DispatchSourceTimer)
-        /// ``wake()`` was called while nothing was sleeping. The next sleep ends at once.
+        /// ``wake()`` was called while nothing was sleeping. The next sleep ends immediately.
         case woken
     }
 
@@ -22,8 +22,8 @@ package actor WakeableTimer {
 
     package init() {}
 
-    /// Returns after `duration`, or as soon as ``wake()`` is called. If it was called since the last sleep, returns at
-    /// once. Only one caller may sleep at a time. Cancelling the caller's task doesn't end the sleep.
+    /// Returns after `duration`, or as soon as ``wake()`` is called. If ``wake()`` was called since the last sleep,
+    /// returns immediately. Only one caller may sleep at a time. Cancelling the caller's task doesn't end the sleep.
     package func sleep(for duration: Duration) async {
         switch state {
         case .woken: state = .idle

@@ -32,7 +32,7 @@ package enum HMACSHA256 {
 /// HMAC with SHA-256 with one key, for many messages. The algorithm and the key are prepared only once. Any thread may
 /// use it.
 package final class HMACSHA256Key: @unchecked Sendable {
-    // `@unchecked Sendable` is safe because the context is only copied after `init`.
+    // `@unchecked Sendable` is safe because nothing changes the context after `init`. Each message uses a copy.
     private let context: OpaquePointer
 
     package init(_ key: [UInt8]) throws(CryptoError) {

@@ -80,8 +80,8 @@ struct CurlLibrary: @unchecked Sendable {
         guard data.pointee.version_num >= Self.oldestVersion else {
             throw .libraryMissing("libcurl \(version) is too old: 7.85 or later is needed")
         }
-        // This must be called once per process, before other functions. It also initialises OpenSSL, which may be
-        // initialised already.
+        // This must be called once per process, before other functions. The call also initialises OpenSSL, even if
+        // OpenSSL is initialised already.
         guard initialise(Int(CCURL_GLOBAL_DEFAULT)) == CURLE_OK else {
             throw .libraryMissing("libcurl \(version) can't be initialised")
         }

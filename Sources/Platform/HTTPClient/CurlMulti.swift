@@ -81,7 +81,8 @@ final class CurlMulti {
         library.multiAdd(handle, easy) == CURLM_OK
     }
 
-    /// Takes back the handle of a request that has ended or has to end. The handle may not have been added yet.
+    /// Takes back the handle of a request that has ended or has to end. It is possible that the handle wasn't added
+    /// yet.
     func recycle(_ easy: UnsafeMutableRawPointer) {
         _ = library.multiRemove(handle, easy)
         guard idle.count < Self.idleHandles else { return library.easyCleanup(easy) }

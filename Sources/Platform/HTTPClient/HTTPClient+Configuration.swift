@@ -11,8 +11,8 @@ extension HTTPClient {
         /// A PEM file of trusted certificate authorities that replace the system's.
         package var caFile: String?
         package var connectTimeout: Duration = .seconds(10)
-        /// The time limit of a request, from the call until the end of the response. It includes the time that the
-        /// request waits.
+        /// The time limit of a request, from the call until the end of the response. The limit includes the time that
+        /// the request waits for a free transfer.
         package var timeout: Duration = .seconds(20)
         /// The maximum number of requests in flight.
         package var maxInFlight = 100

@@ -13,8 +13,8 @@ package enum PrivateNetworks {
     ].compactMap { IPNetwork($0) }
 
     /// Returns whether an address is in one of the networks. An IPv4 address mapped into IPv6 counts as the IPv4
-    /// address. NAT64 and 6to4 addresses also contain IPv4 addresses. They are all private, as are the unused
-    /// IPv4-compatible addresses (RFC 4291 §2.5.5.1).
+    /// address. NAT64 and 6to4 addresses also contain IPv4 addresses. All of them count as private. The unused
+    /// IPv4-compatible addresses (RFC 4291 §2.5.5.1) count as private too.
     package static func contains(_ address: IPAddress) -> Bool {
         (address.high == 0 && !address.isIPv4) || networks.contains { $0.contains(address) }
     }

@@ -99,8 +99,8 @@ final class Transfer {
         return descriptor
     }
 
-    /// Returns the address in a `sockaddr_in` or `sockaddr_in6`. It follows the family and the port, and in
-    /// `sockaddr_in6` also the flow information.
+    /// Returns the address in a `sockaddr_in` or `sockaddr_in6`. In memory, the address follows the family and the
+    /// port, and in `sockaddr_in6` also the flow information.
     private static func address(at pointer: UnsafeRawPointer, family: Int32) -> IPAddress? {
         switch family {
         case AF_INET:

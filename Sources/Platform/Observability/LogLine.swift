@@ -119,9 +119,8 @@ struct LogLine {
     /// The maximum length of a text in Unicode scalars. The text may come from a peer.
     static let maxScalars = 1_024
 
-    /// Appends a text, cut at ``maxScalars``. It escapes the characters that RFC 8259 §7 requires, C1 controls,
-    /// separators that some readers treat as line ends, and characters that are invisible or change the text's
-    /// direction.
+    /// Appends a text, cut at ``maxScalars``. Escapes the characters that RFC 8259 §7 requires, C1 controls, separators
+    /// that some readers treat as line ends, and characters that are invisible or change the text's direction.
     private static func appendEscaped(_ string: String, to line: inout [UInt8]) {
         // Usually the text needs no escape and is copied as a whole.
         let isWritten = string.utf8.withContiguousStorageIfAvailable { bytes in

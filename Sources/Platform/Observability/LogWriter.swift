@@ -19,8 +19,8 @@ package final class LogWriter: Sendable {
         /// The number of bytes that are being written.
         var bytesUnderWay = 0
         var droppedLines = 0
-        /// Whether the queue is already scheduled to write. A burst of lines then causes few system calls and thread
-        /// switches.
+        /// Whether the queue is already scheduled to write. It writes all waiting lines together, so a burst of lines
+        /// causes few system calls and thread switches.
         var isAwaited = false
     }
 
@@ -41,7 +41,7 @@ package final class LogWriter: Sendable {
         self.noteDropped = noteDropped
     }
 
-    /// Takes a line with its newline. Any thread may call it. It never waits for the descriptor.
+    /// Takes a line with its newline. Any thread may call this method. The call never waits for the descriptor.
     func write(_ line: [UInt8]) {
         let isFirst = waiting.withLock { waiting in
             guard waiting.bytesUnderWay + waiting.lines.count + line.count <= limit else {

@@ -4,8 +4,9 @@ import Glibc
 /// Notifies systemd of the service's state (`Type=notify`). Each notification is a datagram to `$NOTIFY_SOCKET`,
 /// sd_notify(3).
 ///
-/// It does nothing without the variable. The variable is removed from the environment at the start, so that no child
-/// process can use it. Any thread may notify. A datagram that can't be sent at once is lost, and nothing depends on it.
+/// Without the variable, the notifier does nothing. The variable is removed from the environment when the process
+/// starts, so that no child process can use it. Any thread may notify. A datagram that the kernel doesn't accept
+/// immediately is lost, and nothing depends on it.
 package struct SystemdNotifier: Sendable {
     private let path: String?
 

@@ -37,8 +37,8 @@ package struct PostgresConfiguration: Sendable, Hashable {
     package var serverMargin: Duration = .seconds(1)
     /// The maximum number of times that a query is sent again after a conflict: a deadlock or a serialization failure.
     package var maxRetries = 4
-    /// The server's time limit for a statement of a single session. A pool's queries use `queryTimeout` and
-    /// `serverMargin`.
+    /// The server's time limit for a statement on a connection that isn't in a pool. In a pool, `queryTimeout` and
+    /// `serverMargin` set the limit.
     package var statementTimeout: Duration = .seconds(120)
     /// The maximum time of a migration, including the wait for another daemon's migrations.
     package var migrationTimeout: Duration = .seconds(600)

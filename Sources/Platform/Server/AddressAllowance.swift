@@ -6,7 +6,7 @@ package enum LimitedAction: Int, Sendable, CaseIterable {
     case upgrade
     /// Any other request.
     case request
-    /// A request with an unsafe method (RFC 9110 §9.2.1). It also counts as a request.
+    /// A request with an unsafe method (RFC 9110 §9.2.1). Such a request is charged as a `request` too.
     case write
     /// A write that stores something for a long time.
     case registration

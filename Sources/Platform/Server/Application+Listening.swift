@@ -2,8 +2,8 @@ package import Sockets
 
 /// Listening sockets and TLS.
 extension Application {
-    /// Checks that the endpoints are free, and leaves them free. Until ``listen(on:)`` clients are refused, so a proxy
-    /// can use another server meanwhile.
+    /// Checks that the endpoints are free: binds all of them, and closes the sockets again. Until ``listen(on:)`` is
+    /// called, the kernel refuses connections, so a proxy can use another server.
     ///
     /// - Throws: ``SocketError`` of the first endpoint that can't be bound.
     package static func checkEndpoints(_ endpoints: [ServerEndpoint]) throws(SocketError) {

@@ -77,7 +77,7 @@ package final class Application: Sendable {
         return await openSockets.waitUntilZero(within: limit)
     }
 
-    /// Stops at once, and closes the remaining connections.
+    /// Stops without a drain, and closes the remaining connections.
     package func stop() async {
         for loop in loops { await loop.stop() }
     }

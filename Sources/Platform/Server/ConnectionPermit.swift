@@ -12,45 +12,45 @@ package final class ConnectionPermit: Sendable {
     /// The address as the requester of the tasks that work for this client.
     package let requester: Requester
     private let limiter: AddressLimiter
-    private let slots: Slots
+    private let entries: Entries
 
-    /// The slot in the table for each ``AddressScope``. A slot is `nil` if the table had no space, or if the address
-    /// doesn't have this scope.
-    struct Slots: Sendable {
+    /// The index of the entry in the limiter's table, for each ``AddressScope``. An index is `nil` if the table had no
+    /// space, or if the address doesn't have this scope.
+    struct Entries: Sendable {
         private var subscriber, home, site: Int32
 
         init() { (subscriber, home, site) = (-1, -1, -1) }
 
         subscript(scope: AddressScope) -> Int? {
             get {
-                let slot =
+                let entry =
                     switch scope {
                     case .subscriber: subscriber
                     case .home: home
                     case .site: site
                     }
-                return slot < 0 ? nil : Int(slot)
+                return entry < 0 ? nil : Int(entry)
             }
             set {
-                let slot = newValue.map(Int32.init(clamping:)) ?? -1
+                let entry = newValue.map(Int32.init(clamping:)) ?? -1
                 switch scope {
-                case .subscriber: subscriber = slot
-                case .home: home = slot
-                case .site: site = slot
+                case .subscriber: subscriber = entry
+                case .home: home = entry
+                case .site: site = entry
                 }
             }
         }
     }
 
-    init(of address: IPAddress, in limiter: AddressLimiter, at slots: Slots) {
+    init(of address: IPAddress, in limiter: AddressLimiter, at entries: Entries) {
         self.address = address
         requester = Requester(address)
         self.limiter = limiter
-        self.slots = slots
+        self.entries = entries
     }
 
     deinit {
-        limiter.close(slots)
+        limiter.close(entries)
     }
 
     /// The widest network that limits count for the address: an IPv4 address, or an IPv6 network of 48 bits.
@@ -58,15 +58,15 @@ package final class ConnectionPermit: Sendable {
         AddressScope.scopes(of: address).last?.network(of: address) ?? address
     }
 
-    /// Charges the action `count` times, and returns whether the limits of the address permit it. The slots are already
-    /// known and reserved, so this takes about ten nanoseconds and allocates nothing.
+    /// Charges the action `count` times, and returns whether the limits of the address permit it. The entries are
+    /// already known and reserved, so a call takes about ten nanoseconds and allocates nothing.
     package func admits(_ action: LimitedAction, times count: Int = 1, at now: MonotonicTime) -> Bool {
-        limiter.pay(for: action, times: count, at: slots, now)
+        limiter.pay(for: action, times: count, at: entries, now)
     }
 
     /// Returns a charge, see ``Request/giveBack(_:times:)``.
     func giveBack(_ action: LimitedAction, times count: Int) {
-        limiter.giveBack(action, times: count, at: slots)
+        limiter.giveBack(action, times: count, at: entries)
     }
 
     /// Charges an action, see ``Request/wait(for:times:)``.

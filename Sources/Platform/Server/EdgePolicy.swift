@@ -16,7 +16,7 @@ package struct EdgePolicy: Sendable {
     package var contentCodings: Set<String> = []
     /// The host names of this server. IP addresses are always accepted.
     package var allowedHosts = AllowedHosts.all
-    /// Called with the name of a refused host, at most once a minute. It is called on the loops.
+    /// Called on a loop with the name of a refused host, at most once a minute.
     package var hostRefused: (@Sendable (String) -> Void)?
     /// The time in seconds during which browsers use only TLS for this host, on any port (RFC 6797). 0 omits the header
     /// field.

@@ -144,8 +144,8 @@ extension HTTPConnection {
 }
 
 extension ResponseWriter {
-    /// Adds the field that names the pages that may read the response. Credentials are never allowed, because no route
-    /// uses them.
+    /// Adds the field `Access-Control-Allow-Origin`, which names the pages with access to the response. Credentials are
+    /// never allowed, because no route uses them.
     mutating func share(_ head: HTTPRequestHead, with origins: AllowedOrigins) {
         share(origins.sharing(head), with: origins)
     }

@@ -73,7 +73,7 @@ extension HTTPConnection {
     ) {
         let ticket = server.ticket(for: self)
         state = .awaiting(ticket)
-        // The connection has no deadline meanwhile, because the handler has its own time limits.
+        // The connection has no deadline while the handler works, because the handler has its own time limits.
         socket.deadline = .distantFuture
         let (loop, application, requester) = (server.loop, server.application, peer.permit?.requester)
         Task(executorPreference: application.responder.executor) {

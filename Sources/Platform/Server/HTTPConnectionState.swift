@@ -22,7 +22,7 @@ import Wire
 /// | over      |                             |                                   | write                       |
 /// ```
 /// - Parameters:
-///   - Ticket: The type that represents the task that will respond.
+///   - Ticket: The type that represents the responding task.
 ///   - Stream: The type that writes a streamed response.
 enum HTTPConnectionState<Ticket, Stream> {
     /// The connection waits for the next request.
@@ -123,7 +123,7 @@ enum HTTPConnectionState<Ticket, Stream> {
         if peerHasEnded { return .end }
         guard case .idle(let pause) = self else { return .wait(nil) }
         if serverStops { return .end }
-        // A new connection has the time limit of a head. It doesn't start again when bytes precede the head.
+        // A new connection has the time limit of a head. This limit doesn't start again when bytes precede the head.
         return .wait(pause == .answer ? .keepAlive : nil)
     }
 
@@ -171,9 +171,9 @@ enum HTTPConnectionEnding {
     case finish
     /// Send a response that says that the request was too slow.
     case refuse
-    /// Close the connection at once, because the peer takes no bytes.
+    /// Close the connection without sending the rest, because the peer takes no bytes.
     case close
-    /// Close the connection at once, because the peer is too slow for its response.
+    /// Close the connection without sending the rest, because the peer receives its response too slowly.
     case cutOff
     /// Send the last piece of the stream, and then close the connection.
     case finishStream

@@ -5,7 +5,7 @@ import Wire
 /// counters adds up those of all loops.
 package struct LoopCounters: Sendable {
     package var acceptedConnections = 0
-    /// Connections closed at once because the server was full.
+    /// The number of connections that were accepted and immediately closed, because the server was full.
     package var refusedConnections = 0
     /// Connections, and requests through proxies, that were refused because their address had too many connections.
     package var connectionsOverAddressLimit = 0
@@ -13,7 +13,7 @@ package struct LoopCounters: Sendable {
     package var rateLimitedConnections = 0
     /// Connections without the required PROXY header, or with one from an untrusted peer.
     package var refusedProxies = 0
-    /// Completed TLS handshakes.
+    /// The number of completed TLS handshakes.
     package var tlsHandshakes = 0
     package var failedTLSHandshakes: [TLSHandshakeFailure: Int] = [:]
     /// WebSocket requests refused because of their address's rate.

@@ -10,7 +10,7 @@ import Wire
 package final class ResponseStream {
     /// Called when the kernel has taken all bytes.
     package var drained: (() -> Void)?
-    /// Called once, when the peer or the server ends the stream. It isn't called after ``finish()``.
+    /// Called once, when the peer or the server ends the stream, but not after ``finish()``.
     package var closed: (() -> Void)?
 
     /// Returns information for operators.

@@ -108,7 +108,7 @@ package struct RouteDescription: Sendable {
     }
 }
 
-/// A route in the form in which it is published.
+/// The published facts of a route: method, path, and description.
 package struct DescribedRoute: Sendable {
     package let method: String
     /// The path in the form `/task/{id}`.

@@ -4,9 +4,9 @@ import Wire
 
 /// Counts connections per address.
 extension ServerShard {
-    /// Counts a connection for the address that it comes from, or for the address that `head` was forwarded for. It
-    /// isn't counted for the former address any more. If the new address exceeds its limit, the connection isn't
-    /// counted at all.
+    /// Counts a connection for the address that it comes from, or for the address that `head` was forwarded for. The
+    /// connection isn't counted for the previous address any more. If the new address exceeds its limit, the connection
+    /// isn't counted at all.
     ///
     /// - Returns: The reason if the new address exceeds its limit.
     func count(

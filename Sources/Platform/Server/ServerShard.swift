@@ -8,14 +8,14 @@ package final class ServerShard {
     package let loop: EventLoop
     package var counters = LoopCounters()
     let application: Application
-    /// ``ServerLimits/pingInterval`` in nanoseconds. It is added to the time once per message.
+    /// ``ServerLimits/pingInterval`` in nanoseconds. Each message adds this number to the current time.
     let pingInterval: UInt64
     /// ``ServerLimits/messageRate``.
     let messageRate: RateLimit
     /// The rate of fragments. It is ``ServerLimits/fragmentsPerMessage`` times the message rate, so a fragment counts
     /// as 1/16 of a message.
     let fragmentRate: RateLimit
-    /// Memory of zlib that is shared by those WebSockets of this loop that keep no memory of their own.
+    /// The zlib memory shared by WebSockets of this loop without zlib memory of their own.
     let deflatePool = WebSocketDeflatePool()
     let handshakeDigest = HandshakeDigest()
     /// The certificate for new connections; `nil` without TLS.

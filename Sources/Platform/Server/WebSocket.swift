@@ -129,7 +129,7 @@ package final class WebSocket: StreamSocketHandler {
     }
 
     /// Begins the closing handshake (RFC 6455 §7.1.2): sends a close frame, and waits up to
-    /// ``ServerLimits/closeTimeout`` for the peer's close frame. The handler is notified at once.
+    /// ``ServerLimits/closeTimeout`` for the peer's close frame. The handler is notified before this method returns.
     package func close(_ code: WebSocketCloseCode, _ reason: String = "") {
         guard phase == .open else { return }
         phase = .closing

@@ -19,7 +19,7 @@ package final class ConnectingSocket: Pollable {
     /// - Parameters:
     ///   - limit: The time after which the attempt fails with `ETIMEDOUT`.
     ///   - completed: Called once, on the loop, after this call has returned. Not called after ``close()``.
-    /// - Throws: The kernel's error, if the kernel refuses at once.
+    /// - Throws: The kernel's error, if `connect` fails immediately.
     package init(
         to address: SocketAddress, on reactor: Reactor, within limit: Duration, completed: @escaping Completion
     ) throws(SocketError) {

@@ -3,12 +3,12 @@ import Synchronization
 
 /// A connected socket between two owners. It was accepted but isn't served yet, or it is moving to another loop.
 ///
-/// The descriptor is closed if no owner takes it, for example because the job that carries it is dropped. Meanwhile the
-/// socket counts as open, so that a drain waits for moving connections too.
+/// The descriptor is closed if no owner takes it, for example because the job that carries it is dropped. Until an
+/// owner takes the descriptor, the socket counts as open, so that a drain waits for moving connections too.
 package final class DetachedSocket: Sendable {
     let descriptor: CInt
     let queue: SendQueue
-    /// The TLS session, or `nil` for a plain socket. `nonisolated(unsafe)` is safe because the former owner no longer
+    /// The TLS session, or `nil` for a plain socket. `nonisolated(unsafe)` is safe because the previous owner no longer
     /// uses the session, and only one new owner takes it.
     nonisolated(unsafe) let tls: TLSSession?
     private let openSockets: SocketCount

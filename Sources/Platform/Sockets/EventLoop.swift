@@ -39,7 +39,8 @@ package actor EventLoop {
         source.setEventHandler {
             self.assumeIsolated { $0.reactor.serveReadySockets() }
         }
-        // Dispatch uses the descriptor until the source is cancelled, so the reactor has to exist until then.
+        // Dispatch uses the descriptor until the source is cancelled, so the reactor has to exist as long as the
+        // source.
         source.setCancelHandler { withExtendedLifetime(self) {} }
         source.resume()
         wakeUps = source
@@ -83,8 +84,8 @@ package struct EventLoopGroup: Sendable {
 
 /// The key of a value of which each event loop has its own instance. The instance is made when it is first used.
 ///
-/// Code above the sockets keeps its state per loop in such values, for example rooms and counters. It needs no lock.
-/// The key is `Sendable`, but a value can be reached only with a ``Reactor``.
+/// Code above the sockets keeps its state per loop in such values, for example rooms and counters. This state needs no
+/// lock. The key is `Sendable`, but a value can be reached only with a ``Reactor``.
 package final class LoopLocal<Value: AnyObject>: Sendable {
     package init() {}
 

@@ -3,14 +3,15 @@ import Glibc
 
 /// A socket that accepts connections on one event loop.
 ///
-/// If the process or the system has no descriptors or memory left, the socket pauses and tries again later. Meanwhile
-/// new connections wait in the kernel's backlog.
+/// If the process or the system has no descriptors or memory left, the socket pauses and tries again later. During the
+/// pause, new connections wait in the kernel's backlog.
 package final class ListeningSocket: Pollable {
     private static let backlog: CInt = 4096
     /// The maximum number of connections that are accepted in one turn. The poller reports the socket again for the
     /// rest.
     private static let maxAcceptsPerTurn = 64
-    /// The number of turns with the full number of accepts, before this number is doubled.
+    /// The number of full turns after which ``acceptsPerTurn`` is doubled. A turn is full if it accepts that many
+    /// connections.
     private static let turnsBeforeMore = 8
     private static let restTime = Duration.milliseconds(200)
 

@@ -9,7 +9,7 @@ package enum AllocatorArenas {
     ///
     /// Call this early, because existing arenas stay.
     package static func limit(to count: Int) {
-        // The call fails only for invalid values. It changes nothing then.
+        // The call fails only for invalid values. A failed call changes nothing.
         _ = mallopt(M_ARENA_MAX, Int32(clamping: count))
         // This value is glibc's default. Setting it prevents glibc from raising the threshold after it frees the first
         // large block.
@@ -29,8 +29,8 @@ package enum StartPages {
     /// Releases the pages of the program and its libraries that are the same as in their files. If such a page is used
     /// again, the kernel loads it again, usually from the page cache.
     ///
-    /// The call takes one or two milliseconds. It holds the dynamic linker's lock, so no library can be loaded
-    /// meanwhile.
+    /// The call takes one or two milliseconds. During this time it holds the dynamic linker's lock, so no library can
+    /// be loaded.
     ///
     /// - Returns: The number of bytes in these pages, including pages that weren't in memory.
     @discardableResult

@@ -3,9 +3,9 @@ import Glibc
 
 /// The privileges of the process.
 package enum ProcessPrivileges {
-    /// The capabilities (linux/capability.h) that a daemon needs if it runs as root. It listens on ports below 1024. It
-    /// gives the private cluster's files to the cluster's user and enters their directory. It becomes that user and
-    /// sends signals to that user's processes. It also reads in /proc which directory a running server uses.
+    /// The capabilities (linux/capability.h) that a daemon needs if it runs as root. The daemon listens on ports below
+    /// 1024. It gives the private cluster's files to the cluster's user and enters their directory. It starts processes
+    /// as that user, and sends signals to them. It also reads in /proc which directory a running server uses.
     private static let neededByRoot = [
         CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_FOWNER, CAP_KILL, CAP_SETGID, CAP_SETUID, CAP_NET_BIND_SERVICE, CAP_SYS_PTRACE,
     ]
@@ -13,9 +13,10 @@ package enum ProcessPrivileges {
     /// Drops all privileges that the daemon doesn't need, if the system permits it. This limits the damage that other
     /// defects can cause.
     ///
-    /// Child processes get no more privileges than this process, even if their files have special bits. They also don't
-    /// get privileges that a service manager added to the user's, such as ports below 1024. For root, the capabilities
-    /// that the daemon needs are kept.
+    /// Child processes get no more privileges than this process, even if they run a setuid program or a file with
+    /// capabilities. A service manager may have given this process ambient capabilities, for example to listen on ports
+    /// below 1024. Child processes don't inherit these. If the process runs as root, it keeps the capabilities in
+    /// `neededByRoot`.
     ///
     /// Privileges belong to a thread, and new threads inherit them. Call this before a second thread exists.
     package static func drop() {

@@ -148,9 +148,9 @@ package final class Reactor {
         armTimer()
     }
 
-    /// Closes the descriptors of removed objects. This happens only at the end of the turn, because the kernel may
-    /// reuse a number. The list of events could still contain events of the former owner, or the former owner could
-    /// still wait to send.
+    /// Closes the descriptors of removed objects. Called only at the end of a turn, because the kernel may reuse the
+    /// number of a closed descriptor. During the turn, the list of events can still contain events of the removed
+    /// object, or the object can still wait to send.
     private func releaseRemoved() {
         while let (pollable, closes) = removed.popLast() {
             if closes { Glibc.close(pollable._withUnsafeGuaranteedRef { $0.descriptor }) }

@@ -11,7 +11,7 @@ package final class SignalWatcher {
 
     /// - Parameters:
     ///   - queue: The queue on which both closures are called.
-    ///   - received: Called for each signal. Several signals at once may cause only one call.
+    ///   - received: Called for each signal. Several signals in quick succession may cause only one call.
     ///   - ready: Called once, when `signal` doesn't cause its default action any more.
     package init(
         _ signal: CInt, on queue: DispatchQueue, received: @escaping @Sendable () -> Void,

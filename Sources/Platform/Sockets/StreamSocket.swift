@@ -118,7 +118,7 @@ package final class StreamSocket: Pollable {
         queue = detached.queue
         tls = detached.tls
         super.init(descriptor: detached.descriptor)
-        // On the former loop, a close_notify came with the last bytes. The kernel repeats only its own events, so this
+        // If the previous loop already read the peer's close_notify, the kernel doesn't report it again. Therefore this
         // is checked here.
         if tls?.peerHasEnded == true {
             peerEnded = true

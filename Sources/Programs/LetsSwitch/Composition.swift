@@ -42,7 +42,7 @@ struct Composition: Sendable {
     /// - Parameters:
     ///   - postgres: The pool for requests. The other pools are derived from it.
     ///   - observer: Receives the events of connections and statements.
-    ///   - reserve: The part of the stopping time that deliveries must leave to the services that stop after them.
+    ///   - reserve: The part of the stopping time that deliveries can't use, because other services stop after them.
     init(
         _ configuration: Configuration, _ postgres: PostgresConfiguration, observer: DatabaseObserver, edge: ServerEdge,
         metrics: ProductMetrics, log: Log, reserve: Duration, report: Report

@@ -99,7 +99,7 @@ package actor Daemon {
     private func startServices() async {
         guard !isStopping else { return }
         await parts?.services.start()
-        // Waits for the bus, so that clients of this daemon receive ales from other daemons at once.
+        // Waits for the bus, so that clients of this daemon receive ales from other daemons from the beginning.
         await parts?.bus.waitUntilSettled(within: Self.busPatience)
         do {
             clock = try ClockStepWatcher { [weak self] in
@@ -148,7 +148,7 @@ package actor Daemon {
         log.info("stopped")
     }
 
-    /// Lets the private cluster stop by itself, for a process that exits at once.
+    /// Lets the private cluster stop by itself, for a process that exits without waiting.
     package func abandonCluster() async {
         await supervisor.abandonCluster()
     }

@@ -25,7 +25,7 @@ struct DaemonCore: Sendable {
 
     /// - Parameters:
     ///   - postgres: The pool for requests. The other pools are derived from it.
-    ///   - reserve: The part of the stopping time that deliveries must leave to the services that stop after them.
+    ///   - reserve: The part of the stopping time that deliveries can't use, because other services stop after them.
     init(
         _ configuration: Configuration, _ postgres: PostgresConfiguration, observer: DatabaseObserver,
         metrics: ProductMetrics, reserve: Duration, log: Log

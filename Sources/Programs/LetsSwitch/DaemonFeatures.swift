@@ -25,8 +25,8 @@ struct DaemonFeatures: Sendable {
         return parts.compactMap { $0 }
     }
 
-    /// Returns the background work in the order of its start. It stops in reverse order: the bus sends its goodbye
-    /// after the attendance of members who left is written, and deliveries stop last.
+    /// Returns the background work in the order of its start. The services stop in reverse order: the bus sends its
+    /// goodbye after the attendance of members who left is written, and deliveries stop last.
     func services(bus: any Service, erasures: any Service) -> [any Service] {
         let first = notifications?.services ?? []
         let middle = matches.services + [erasures] + schedule.services + reminders.services
@@ -41,7 +41,7 @@ struct DaemonFeatures: Sendable {
         types.filter { type in !leftOut.contains { $0.type == type } }
     }
 
-    /// Returns the parts of the database that the features use which are on.
+    /// Returns the schemas of the features that aren't switched off, and the core's schema.
     static func schemas(without leftOut: Set<OptionalFeature>) -> [FeatureSchema] {
         [.core] + types(without: leftOut).compactMap { $0.schema }
     }

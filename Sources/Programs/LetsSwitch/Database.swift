@@ -29,7 +29,7 @@ actor Database {
     private let refusals: DatabaseRefusals
     private(set) var isPrepared = false
     private var answered: (wasThere: Bool, at: MonotonicTime)?
-    /// The running query. Callers that come meanwhile wait for it, too.
+    /// The running query. A caller that comes before the query ends waits for the same query.
     private var asking: Task<Bool, Never>?
 
     init(_ pools: DatabasePools, refusals: DatabaseRefusals) {

@@ -118,14 +118,14 @@ actor DatabaseSupervisor {
         isEnding = true
     }
 
-    /// Stops the private cluster. Call ``end()`` first, so that the cluster isn't started again. A cluster that doesn't
-    /// stop cleanly within `limit` is stopped at once.
+    /// Stops the private cluster. Call ``end()`` first, so that the cluster isn't started again. If the cluster doesn't
+    /// stop cleanly within `limit`, it is stopped without a clean end.
     func stop(within limit: Duration) async {
         preparing?.cancel()
         await cluster?.stop(timeout: limit)
     }
 
-    /// Makes the private cluster stop without waiting for it, for a process that exits at once.
+    /// Makes the private cluster stop without waiting for it, for a process that exits immediately.
     func abandonCluster() {
         cluster?.signalFastShutdown()
     }

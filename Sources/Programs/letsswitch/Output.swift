@@ -7,7 +7,7 @@ struct OutputFailure: Error, CustomStringConvertible {
     var description: String { "can't write the output: \(String(cString: strerror(code)))" }
 }
 
-/// The standard output and error. Each line is written at once. SIGPIPE is ignored.
+/// The standard output and error. Each line is written immediately, without a buffer. SIGPIPE is ignored.
 struct Output {
     /// Whether the output is text for people. Otherwise each object from the server is written on one line.
     let isTerminal = isatty(STDOUT_FILENO) == 1

@@ -120,8 +120,8 @@ struct RoomRun {
         try await receiving.value
     }
 
-    /// Returns when this client has left the room. Any other end is an error, because the server may not have read all
-    /// ales.
+    /// Returns when this client has left the room. Any other end is an error, because some ales may not have reached
+    /// the server.
     private func receiveEvents(_ room: Room) async throws {
         var wasIn = false
         for try await event in room.events {

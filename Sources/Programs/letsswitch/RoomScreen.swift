@@ -14,7 +14,7 @@ actor RoomScreen {
         self.output = output
     }
 
-    /// Starts the view of a room. It is the first room, or a room that follows another one.
+    /// Starts the view of a room. The room is the first one, or it follows another room.
     func begin(_ task: RoomTask?) {
         view = RoomView(task, isFirst: isFirst)
         isFirst = false

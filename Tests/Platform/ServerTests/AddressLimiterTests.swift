@@ -192,7 +192,7 @@ import Wire
                 try limiter.open(Self.address(number), at: now).get()
             }
         }
-        // If every slot has connections, a new address isn't counted and is admitted.
+        // If every entry has connections, a new address isn't counted and is admitted.
         let more = try (4..<8).map { try limiter.open(Self.address($0), at: now).get() }
         let uncounted = try (0..<2).map { _ in try limiter.open(Self.address(9), at: now).get() }
         #expect(uncounted.allSatisfy { $0.admits(.request, at: now) && $0.admits(.request, at: now) })

@@ -1,5 +1,5 @@
-/// The object that a stream of events holds. A reading task may be cancelled while it isn't waiting for an event. The
-/// task then releases the stream, and this object cancels the session.
+/// Cancels the session of an event stream if the reading task is cancelled while it isn't waiting for an event. Only
+/// the stream holds this object. The cancelled task releases the stream, and `deinit` cancels the session.
 ///
 /// A reader that only stops reading doesn't cancel the session, because it may read or send again.
 final class EventReading: Sendable {

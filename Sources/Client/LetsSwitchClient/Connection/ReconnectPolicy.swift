@@ -1,7 +1,8 @@
 /// The waits before a client connects again.
 ///
-/// The n-th consecutive wait is a random time from zero to `min(longest, first · 2ⁿ)`. It is at least the time that the
-/// server asks for. The waits are random because otherwise all clients would connect to a restarted server at once.
+/// The n-th consecutive wait is a random time from zero to `min(longest, first · 2ⁿ)`. If the server asks for a longer
+/// wait, that time is used. The waits are random because otherwise all clients would connect to a restarted server at
+/// the same time.
 ///
 /// ```swift
 /// let patient = ReconnectPolicy(longest: .seconds(120))

@@ -165,8 +165,8 @@ public struct Conversations: Sendable {
         return try await send(outgoing).message
     }
 
-    /// Sends a message to people. It goes to the oldest conversation that has exactly these people and this device, or
-    /// to a new conversation.
+    /// Sends a message to people. The message goes to the oldest conversation that has exactly these people and this
+    /// device, or to a new conversation.
     ///
     /// ```swift
     /// let message = try await client.conversations.send("Tea?", to: ["bob"])

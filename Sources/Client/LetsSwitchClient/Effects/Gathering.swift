@@ -1,6 +1,6 @@
 /// Elements that are gathered for one change. A value without a clock.
 struct Gathering<Element: Sendable>: Sendable {
-    /// The number of elements at which they are taken at once, without waiting for more.
+    /// The number of elements that are taken immediately, without a wait for more elements.
     static var most: Int { 1024 }
 
     private let batch: Duration

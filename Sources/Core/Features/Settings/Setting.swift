@@ -16,7 +16,7 @@ package struct Setting<Values: SettingValues>: Sendable {
     /// The default as it is written on the command line, or a description of it.
     package let defaultText: String
     package private(set) var secrecy = SettingSecrecy.none
-    /// The name of the setting whose value is in the file that this setting names.
+    /// Set if this setting names a file: the name of the setting whose value the file contains.
     package let standsFor: String?
     /// Applies one value, or all values of a repeatable flag.
     package let apply: Apply

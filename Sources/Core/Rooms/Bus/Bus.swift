@@ -17,14 +17,14 @@ package struct DaemonID: Hashable, Sendable, CustomStringConvertible {
 /// that are sent while the bus is unavailable or overloaded are lost. Receivers detect losses by the numbers in the
 /// packets.
 ///
-/// One ``BusRelay`` uses a bus. It makes one call after the other.
+/// Only one ``BusRelay`` uses a bus, and makes one call after the other.
 package protocol Bus: Sendable {
     /// The best packet size in bytes. Longer packets are also delivered.
     var packetSize: Int { get }
 
     /// Connects, and reconnects after each loss, until ``stop()``. Returns at once.
     ///
-    /// - Parameter receive: Called with one event at a time, on a thread of the bus. It must not block.
+    /// - Parameter receive: Called with one event at a time, on a thread of the bus. The closure must not block.
     func start(_ receive: @escaping @Sendable (BusEvent) -> Void) async
 
     /// Stops sending. After the call returns, no event comes.

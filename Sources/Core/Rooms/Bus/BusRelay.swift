@@ -19,8 +19,8 @@ package enum RelayReport: Sendable, Equatable {
     case delay(Duration)
 }
 
-/// Connects the rooms of this daemon with those of other daemons. It gathers news of the loops, sends it through a bus,
-/// and passes received news to the loops.
+/// Connects the rooms of this daemon with those of other daemons. The relay gathers news of the loops, sends it through
+/// a bus, and passes received news to the loops.
 ///
 /// ```
 /// loops ──news──► inbox ──► RelayState ──packets──► Bus

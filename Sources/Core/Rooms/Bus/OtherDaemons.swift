@@ -16,7 +16,7 @@ struct OtherDaemons {
         /// The number of this daemon's beats since the last packet of that daemon.
         var silence = 0
         /// The time until which the daemon's named people count as present after the daemon has announced its end
-        /// (``RelayMessage/goodbye``). They may reconnect to another daemon. `nil` before that announcement.
+        /// (``RelayMessage/goodbye``). These people may reconnect to another daemon. `nil` before that announcement.
         var departsAt: MonotonicTime?
     }
 
@@ -64,8 +64,8 @@ struct OtherDaemons {
 
     /// - Returns: The number of the daemon's ales that were never received.
     mutating func set(_ room: RelayMessage.Members, of daemon: DaemonID) -> UInt64 {
-        // The value is removed from the dictionary meanwhile. Then its tables have one owner and aren't copied for each
-        // room.
+        // The value is removed from the dictionary while this method changes it. Its tables then have one owner, so
+        // Swift doesn't copy them for each room.
         var other = daemons.removeValue(forKey: daemon) ?? Other()
         let wasInterested = (other.rooms[room.room]?.connections ?? 0) > 0
         other.rooms[room.room] = room.members.isEmpty ? nil : room.members

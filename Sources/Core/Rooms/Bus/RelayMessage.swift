@@ -10,10 +10,10 @@ enum RelayMessage: Equatable, Sendable {
 
     /// The sender has started or reconnected. Each receiver answers with all its rooms.
     case hello
-    /// The members of these rooms on the sending daemon. They replace the members reported before.
+    /// The members of these rooms on the sending daemon. This report replaces the members reported before.
     case members([Members], place: Place, number: UInt64)
-    /// The sender knows that the receiver has members in these rooms. It sends the receiver all its ales in them,
-    /// beginning with these numbers.
+    /// The sender knows that the receiver has members in these rooms. From now on, the sender sends all its ales in
+    /// these rooms to the receiver, beginning with these numbers.
     case counting([Count])
     /// Numbered plain ales in rooms: see ``Ales``.
     case ales([Ales])
@@ -163,8 +163,8 @@ enum RelayMessage: Equatable, Sendable {
 }
 
 extension RelayMessage.Members {
-    /// The maximum number of people named in a room; further people are only counted. The number exceeds any match's
-    /// room and the default size of a question session, including the people who have just left.
+    /// The maximum number of people named in a room; further people are only counted. No match's room and no question
+    /// session of the default size reaches this number, even with people who have just left and may come back.
     static let peopleLimit = 16_384
 
     var isCrowd: Bool { members.unnamed > 0 || members.people.count > Self.peopleLimit }

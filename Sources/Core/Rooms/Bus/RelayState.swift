@@ -56,8 +56,8 @@ struct RelayState {
         case connected
     }
 
-    /// The maximum number of a room's ales in one batch. Other daemons can send this number at once to a peer that
-    /// reads. Older ales are dropped.
+    /// The maximum number of a room's ales in one batch. Other daemons can send this number without a pause to a peer
+    /// that reads. Older ales are dropped.
     static let alesAtOnce: UInt32 = 1_000
 
     private let id: DaemonID
@@ -145,7 +145,7 @@ struct RelayState {
 
     // MARK: Received packets
 
-    /// - Throws: If the packet has another version or is damaged. It then has no effect.
+    /// - Throws: If the packet has another version or is damaged. Such a packet has no effect.
     mutating func receive(
         _ bytes: [UInt8], from daemon: DaemonID, at now: MonotonicTime
     ) throws(RelayMessage.Failure) -> Effects {
@@ -251,7 +251,7 @@ struct RelayState {
         return batch
     }
 
-    /// Removes empty rooms. They have been reported as empty, or are missing in the list of all rooms.
+    /// Removes empty rooms. These rooms have been reported as empty, or are missing in the list of all rooms.
     private mutating func removeEmptyRooms() {
         for room in changed where rooms[room]?.members.isEmpty == true { rooms[room] = nil }
         changed.removeAll(keepingCapacity: true)

@@ -34,14 +34,14 @@ package struct BlockStore: Sendable {
             case .name(let name): (.text(name.text), .null)
             case .partner(let task): (.null, .text(task.text))
             }
-        let room = storage.room(for: .blocks)
-        let row = try await storage.using(room) {
+        let reservation = storage.reserve(in: .blocks)
+        let row = try await storage.using(reservation) {
             try await database.query(
                 Self.block,
-                [.text(request.device.text), name, task, .integer(Self.perDevice), .boolean(room.isFree)])[0]
+                [.text(request.device.text), name, task, .integer(Self.perDevice), .boolean(reservation.isGranted)])[0]
         }
         let code = try row.string("code")
-        if code != "blocked" { storage.giveBack(room) }
+        if code != "blocked" { storage.giveBack(reservation) }
         switch code {
         case "blocked":
             storage.added(.blocks)
@@ -51,7 +51,7 @@ package struct BlockStore: Sendable {
             throw RequestError(
                 status: 429, code: "too_many_blocks",
                 reason: "This device already blocks \(Self.perDevice) people, the maximum.")
-        case "blocks_full": throw room.refusal ?? .storageFull(.blocks)
+        case "blocks_full": throw reservation.refusal ?? .storageFull(.blocks)
         default: throw try RequestError.conversationRefused(code)
         }
     }

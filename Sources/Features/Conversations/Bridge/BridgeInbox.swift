@@ -75,7 +75,7 @@ final class BridgeInbox: Sendable {
         }
     }
 
-    /// Waits before another attempt. Messages that arrive meanwhile don't shorten the pause.
+    /// Waits before another attempt. Messages that arrive during the wait don't shorten it.
     private func pause() async {
         let end = MonotonicTime.now() + Self.retryPause
         while MonotonicTime.now() < end, !queue.withLock({ $0.isStopping }) {

@@ -11,7 +11,7 @@ package final class BridgeMetrics: Sendable {
         /// A queue refused the message several times, so it was given up for this queue. The other queues have the
         /// message.
         case refused
-        /// The message was deleted meanwhile.
+        /// The message was deleted before it was sent.
         case gone
     }
 

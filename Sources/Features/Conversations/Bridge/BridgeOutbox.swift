@@ -9,7 +9,8 @@ import Postgres
 ///
 /// A message is published again if its outcome is unknown, or if it was confirmed but couldn't be removed from the
 /// outbox. Repeats have the same `message_id`. If a full queue refuses a message that all other queues accepted, the
-/// message is repeated alone a few times. It is then given up, because the queue's owner may never return.
+/// message is repeated alone a few times. After that the bridge gives up the message for this queue, because the
+/// queue's owner may never return.
 final class BridgeOutbox: Sendable {
     private static let batch = 32
     /// The time for which a killed daemon keeps other daemons from publishing. A batch takes less time, unless the
@@ -111,7 +112,8 @@ final class BridgeOutbox: Sendable {
         }
     }
 
-    /// Ends the lease, so that another daemon can take the outbox at once. If this fails, the lease expires.
+    /// Ends the lease, so that another daemon can take the outbox before the lease expires. If this fails, the lease
+    /// expires.
     private func release() async {
         do {
             try await store.release()

@@ -15,7 +15,7 @@ enum BridgeTopology {
     private static let ahead: UInt16 = 100
 
     /// The interval of repeated declarations. If the exchange or the binding was deleted, the bridge receives nothing
-    /// until then.
+    /// until the next declaration.
     static let declaresEvery: Duration = .seconds(5)
 
     static let publishing: [AMQPDeclaration] = [.exchange(exchange), .confirms]

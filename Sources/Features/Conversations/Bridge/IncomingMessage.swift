@@ -25,8 +25,9 @@ package struct IncomingMessage: Sendable, Hashable {
 }
 
 extension ConversationStore {
-    /// Stores the message, unless it is already stored. The message goes to the named conversation if its participants
-    /// are the same. Otherwise it goes to the conversation of the two users, or to a new one.
+    /// Stores the message, unless it is already stored. If ``IncomingMessage/conversation`` exists, its participants
+    /// must be those of the message. If it doesn't exist or is `nil`, the message goes to the conversation of the two
+    /// users, or to a new one.
     package func receive(_ message: IncomingMessage) async throws -> Sent {
         try await writer.store(
             Statement.receive,

@@ -7,10 +7,10 @@ extension CableHistory {
     var conversations: [UUID] { positions.compactMap { Topic.conversation(named: $0.stream) } }
 
     /// Returns the offset from which to repeat each conversation. Returns `nil` if messages are no longer stored, if
-    /// the member may not read a conversation, or if a conversation has begun again.
+    /// the member isn't allowed to read a conversation, or if a conversation has begun again.
     ///
-    /// - Parameter after: The offsets from which the subscription starts. A client that has received more continues
-    ///   after that.
+    /// - Parameter after: The offsets from which the subscription starts. If the client's history has a later offset of
+    ///   a conversation, that offset is used.
     func starts(
         in kept: [UUID: KeptHistory], after: [UUID: Int] = [:], for member: ConversationMember
     ) -> [UUID: Int]? {

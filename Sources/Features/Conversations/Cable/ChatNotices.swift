@@ -5,7 +5,7 @@ package import Features
 import Rooms
 import Wire
 
-/// Hints for a subscription about a device's conversations. They are neither queued nor repeated.
+/// Hints for a subscription about a device's conversations. Hints are neither queued nor repeated.
 struct ChatNotices: DeviceHintSubscription {
     private let shard: ConversationShard
     private let watch: ConversationWatch

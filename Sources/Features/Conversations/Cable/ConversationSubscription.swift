@@ -75,7 +75,7 @@ final class ConversationSubscription: CableSubscription {
     ///   - positions: The positions of the device's conversations before the confirmation. Later messages are sent.
     ///   - kept: The histories that can be repeated. `nil` if the client doesn't resume.
     private func enter(from positions: ConversationPositions, _ kept: [UUID: KeptHistory]?) {
-        // Confirming performs commands that arrived earlier. They may end the subscription.
+        // Confirming performs commands that arrived earlier. These commands may end the subscription.
         transport.confirm()
         guard case .opening = state else { return }
         let missed = kept.flatMap { kept in transport.history?.starts(in: kept, after: after, for: member) }
@@ -129,7 +129,7 @@ final class ConversationSubscription: CableSubscription {
         }
     }
 
-    /// Reads the first requested history. Only one is read at a time.
+    /// Reads the first history in `unread`. Only one history is read at a time.
     private func readFirst() {
         guard let history = unread.first else { return }
         transport.run { [conversations, device = member.device, only = conversation] in

@@ -2,8 +2,8 @@ import Domain
 package import FoundationEssentials
 package import Postgres
 
-/// The users with subscribers on a daemon. They need no notification by other means. Every operation is one statement.
-/// Throws `PostgresError`.
+/// The users with subscribers on a daemon. Such users need no notifications through providers. Every operation is one
+/// statement. Throws `PostgresError`.
 package struct ConnectedUserStore: Sendable {
     /// The names of the statements, for metrics.
     package static let statementNames = [set, remove].map(\.name)

@@ -3,7 +3,7 @@ package import Observability
 import Postgres
 
 /// Writes the users with subscribers on this daemon to the database. Changes are gathered for some milliseconds,
-/// because many subscribers come and go at once.
+/// because many subscribers come and go at the same time.
 package final class ConnectedUserWriter: Service {
     private static let pause: Duration = .milliseconds(50)
     private static let retryPause: Duration = .seconds(1)

@@ -7,7 +7,7 @@ package final class ConnectedUsers: Sendable {
     /// Called with each user whose first subscriber has entered or whose last one has left.
     private let changed = Locked<(@Sendable (String) -> Void)?>(nil)
 
-    /// Calls `changed` at once with all users that have subscribers. From then on, calls it with each user whose first
+    /// Calls `changed` with each user that has subscribers, and then returns. Later calls it with each user whose first
     /// subscriber enters or whose last one leaves.
     func observe(_ changed: @escaping @Sendable (String) -> Void) {
         self.changed.withLock { $0 = changed }

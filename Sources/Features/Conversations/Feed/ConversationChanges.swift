@@ -7,8 +7,8 @@ import Rooms
 /// A change of a conversation for its participants: it was created, or a participant returned or left.
 struct ConversationChange: Message {
     let notice: ConversationNotice
-    /// The conversation with its last message. A participant that has left receives only the last message that it may
-    /// read.
+    /// The conversation with its last message. A participant that has left receives only the last message before it
+    /// left.
     let summary: ConversationPage
 }
 

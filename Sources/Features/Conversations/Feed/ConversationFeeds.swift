@@ -19,8 +19,8 @@ import Postgres
 /// | was stored on another daemon     | It is read from the database after its notification.           |
 /// | is missing, but a later one came | It is read if nothing was published for the time `patience`.   |
 package actor ConversationFeeds {
-    /// The number of feeds above which feeds that wait for no message are removed. The next message of a conversation makes
-    /// its feed again.
+    /// The number of feeds above which idle feeds are removed. A feed is idle if it waits for no message. The next
+    /// message of a conversation makes its feed again.
     static let feedLimit = 10_000
     /// The maximum number of messages of a conversation that wait for an earlier one.
     private static let waitingLimit = 1_000
@@ -130,7 +130,7 @@ package actor ConversationFeeds {
         guard let feed = feeds[conversation], feed.number == number else { return }
         feeds[conversation]?.isPatient = false
         guard feed.isBehind else { return }
-        // If a message was published meanwhile, more are probably on their way.
+        // If a message was published during the wait, more are probably on their way.
         if feed.published > published { proceed(conversation) } else { read(conversation) }
     }
 

@@ -17,7 +17,7 @@ final class ConversationPresence {
     /// Called with a conversation whose present users have changed. `nil` if presence isn't reported.
     private let changed: ((UUID) -> Void)?
     private var memberships: [UUID: Membership] = [:]
-    /// The conversations that the user has left, with their positions at that time.
+    /// The conversations that the user has left, with the position of each when the user left.
     private var left: [UUID: Int] = [:]
 
     init(of user: Int, _ conversations: Conversations, on reactor: Reactor, changed: ((UUID) -> Void)?) {
@@ -61,10 +61,10 @@ final class ConversationPresence {
         memberships = [:]
     }
 
-    /// Returns the present users of a conversation if they must be reported. This is so if they have changed since the
-    /// last report, and another user is or was present.
+    /// Returns the present users of a conversation if they have changed since the last report, otherwise `nil`. The
+    /// first report is due when another user is present.
     ///
-    /// - Parameter orAlone: Whether to report a user who was always alone, too.
+    /// - Parameter orAlone: Whether the first report is due even if no other user is present.
     func changedUsers(of conversation: UUID, orAlone: Bool = false) -> [Int]? {
         guard let membership = memberships[conversation], let people = membership.people,
             people != membership.reported

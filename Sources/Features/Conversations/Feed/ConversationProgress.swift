@@ -19,7 +19,7 @@ struct ConversationProgress {
 
     private struct Behind {
         let conversation: UUID
-        /// The highest announced offset. It may be newer than the page that is being read.
+        /// The highest announced offset. This offset may be later than the last message of the page that is being read.
         var announced: Int
         /// Whether a read returned no messages although some were announced. After a second empty read, the announced
         /// messages don't exist.

@@ -43,9 +43,9 @@ extension Publication {
     /// The page, if this is a publication of messages.
     var page: ConversationPage? { (message as? ConversationPublication)?.page }
 
-    /// The conversation of this publication, and whether the conversation is new. It is new when it has just been
-    /// created, and again when its first message is published. ``ChatNotices`` notifies clients of new and updated
-    /// conversations.
+    /// The conversation of this publication, and whether the conversation is new. A conversation counts as new when it
+    /// has just been created, and again when its first message is published. ``ChatNotices`` notifies clients of new
+    /// and updated conversations.
     package var chat: (page: ConversationPage, begins: Bool)? {
         if let page { return (page, page.messages.first?.offset == 1) }
         guard let change = message as? ConversationChange else { return nil }

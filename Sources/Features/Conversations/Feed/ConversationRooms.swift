@@ -3,7 +3,8 @@ import FoundationEssentials
 package import Rooms
 import Sockets
 
-/// The rooms in which conversations are published, and the rooms of present users. Any thread may use them.
+/// Two kinds of rooms: a room for each user, in which the user's conversations are published, and a room for each
+/// conversation, whose members are the present users. Any thread may use this type.
 package struct ConversationRooms: Sendable {
     private let rooms: Rooms
     private let keys: RoomKeys
@@ -43,6 +44,6 @@ package struct ConversationRooms: Sendable {
 
     func unsubscribe(_ connection: Connection) { rooms.unsubscribe(connection) }
 
-    /// Creates a sender for rooms of present users.
+    /// Creates a ``Sender``, through which a subscriber enters the rooms from ``presenceRoom(of:)``.
     func makeSender(on reactor: Reactor) -> Sender { rooms.shard(on: reactor).makeSender() }
 }

@@ -26,8 +26,8 @@ extension ConversationSubscriber {
     func done(_ event: ConversationEvent) {
         transport.send(event)
         if turns.first == .history, case .history? = waiting.first {
-            // The next command begins when the peer has received this page. So a peer that requests many pages at once
-            // isn't treated as a slow reader.
+            // The next command begins when the peer has received this page. So a peer that requests many pages without
+            // waiting isn't treated as a slow reader.
             reportDrain()
         } else {
             beginNext()

@@ -9,7 +9,8 @@ package import Rooms
 /// ```
 package final class ConversationSubscriber: RoomListener {
     enum State {
-        /// The positions are being read. They include messages published meanwhile, or are read again.
+        /// The last offsets of the device's conversations are being read. If messages are published during the read,
+        /// the offsets are read again.
         case opening
         case receiving(ConversationProgress, isReading: Bool)
     }
@@ -87,7 +88,7 @@ package final class ConversationSubscriber: RoomListener {
         case .made, .returned: presence?.enter(conversation)
         case .left(let user):
             let summary = change.summary
-            // The user may have returned meanwhile.
+            // The user may have returned after this change.
             if user == self.user, !summary.participants.contains(user) {
                 presence?.leave(conversation, at: summary.lastOffset)
             }

@@ -1,7 +1,8 @@
 import Domain
 package import Rooms
 
-/// A subscriber that receives hints about a device's conversations. It may miss some. Must be used on its loop.
+/// A subscriber that receives hints about a device's conversations. The subscriber may miss some hints. Must be used on
+/// its loop.
 package final class ConversationWatch: RoomListener {
     let member: ConversationMember
     let number: ConversationWatches.Number

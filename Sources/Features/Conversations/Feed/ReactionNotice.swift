@@ -1,9 +1,9 @@
 package import FoundationEssentials
 import Rooms
 
-/// A notification to daemons about a reaction that was added or removed:
-/// `<conversation> reaction <user> <names> <offset> <message> <added or removed> <emoji>`. It uses the channel of
-/// ``ConversationNotice``, whose payload has four fields. A build that doesn't know reactions ignores it.
+/// A notification to daemons about a reaction that was added or removed: `<conversation> reaction <user> <names>
+/// <offset> <message> <added or removed> <emoji>`. The notification uses the channel of ``ConversationNotice``, whose
+/// payload has four fields. A build that doesn't know reactions ignores it.
 package struct ReactionNotice: Sendable, Hashable {
     package let conversation: UUID
     package let user: String
@@ -32,8 +32,8 @@ package struct ReactionNotice: Sendable, Hashable {
     }
 }
 
-/// A change of a message's reactions, published to the participants of its conversation. It is a hint: a client that
-/// misses it sees the reactions when it reads the message.
+/// A change of a message's reactions, published to the participants of its conversation. The change is a hint: a client
+/// that misses it sees the reactions when it reads the message.
 struct ReactionPublication: Message {
     let notice: ReactionNotice
 }

@@ -15,8 +15,8 @@ package struct ConversationsController: RouteCollection {
         self.identities = identities
     }
 
-    /// The number of requests that a list counts as. It has up to a thousand conversations with all their names and
-    /// last messages.
+    /// The cost of a list in the rate limit, in requests. A list has up to a thousand conversations with all their
+    /// names and last messages.
     private static let listCost = 20
 
     func boot(routes: RoutesBuilder) {

@@ -52,7 +52,8 @@ CREATE TABLE conversations.conversation (
     -- message writes to no index of this table.
     used_at timestamptz NOT NULL,
     -- An earlier value of used_at, or -infinity if all participants have left the group. delete_old reads conversations
-    -- in this order, and then sets the column to used_at. A group with -infinity is deleted.
+    -- in the order of this column. If a conversation is still in use, it sets the column to used_at. It deletes a group
+    -- with -infinity.
     checked_at timestamptz NOT NULL,
     -- Differs from the epoch of an earlier conversation with the same id, so that an offset of one isn't used in the
     -- other.
@@ -68,7 +69,7 @@ CREATE INDEX conversation_unanswered ON conversations.conversation (unanswered_b
 
 -- A user's participation in a conversation.
 --
---   inside ──leaves──▶ left, with the messages up to then ──a message in the conversation of two──▶ inside
+--   inside ──leaves──▶ left: can read messages up to left_number ──new message in a conversation of two──▶ inside
 CREATE TABLE conversations.participant (
     conversation_id uuid NOT NULL REFERENCES conversations.conversation ON DELETE CASCADE,
     -- No foreign key, because deleting a user would need one more index of this table. delete_users checks it.

@@ -76,18 +76,18 @@ extension ConversationStore {
     }
 
     private func partner(_ request: PartnerRequest, asks: Bool) async throws -> PartnerConversation {
-        let room = storage.room(for: .conversations, count: asks ? 1 : 0)
-        let row = try await storage.using(room) {
+        let reservation = storage.reserve(in: .conversations, count: asks ? 1 : 0)
+        let row = try await storage.using(reservation) {
             try await database.query(
                 Statement.askPartner,
                 [
                     .text(request.device.text), .text(request.task.text), .boolean(asks), .text(UUID().text),
-                    .integer(settings.perDevice), .boolean(room.isFree),
+                    .integer(settings.perDevice), .boolean(reservation.isGranted),
                 ])[0]
         }
         let code = try row.string("code")
-        if code != "made" { storage.giveBack(room) }
-        if code == "conversations_full", let refusal = room.refusal { throw refusal }
+        if code != "made" { storage.giveBack(reservation) }
+        if code == "conversations_full", let refusal = reservation.refusal { throw refusal }
         let progress: PartnerConversation.Progress
         switch code {
         case "nobody_asked": progress = .waiting(hasAsked: false, partnerHasAsked: false)

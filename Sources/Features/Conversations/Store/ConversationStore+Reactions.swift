@@ -58,7 +58,7 @@ extension ConversationPage {
     /// Returns the page with the reactions to its messages. If this exceeds ``maximumBytes``, the page gets fewer
     /// messages, but at least one.
     ///
-    /// - Parameter range: The requested range. It decides from which end messages are removed.
+    /// - Parameter range: The requested range. The range decides from which end messages are removed.
     func adding(_ reactions: [Int: [Reaction]], from range: ConversationStore.MessageRange) -> ConversationPage {
         guard !reactions.isEmpty else { return self }
         var all = messages

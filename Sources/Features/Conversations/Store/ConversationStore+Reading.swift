@@ -32,8 +32,8 @@ package struct ConversationPositions: Sendable, Hashable {
 
 /// The statements that read conversations.
 extension ConversationStore {
-    /// The maximum number of conversations that are read for one device. It includes those that count against the
-    /// device's quota, the same number of unanswered ones, and 1,000 that the user has left.
+    /// The maximum number of conversations that are read for one device. The number is the sum of the conversations
+    /// that count against the device's quota, the same number of unanswered ones, and 1,000 that the user has left.
     private var positionLimit: Int { 2 * settings.perDevice + 1_000 }
 
     /// Returns a page of a device's conversations, the latest first. Throws ``Domain/RequestError/nameRequired`` if the

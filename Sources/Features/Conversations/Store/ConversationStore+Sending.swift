@@ -25,23 +25,23 @@ extension ConversationStore {
     /// with others that arrive at about the same time. A message to several conversations or to users is stored alone.
     package func send(_ message: OutgoingMessage, by device: DeviceID) async throws -> Sent {
         let destinations = try message.destinations()
-        let room = storage.room(for: .messages, count: destinations.1.count)
+        let reservation = storage.reserve(in: .messages, count: destinations.1.count)
         // If only the total quota is full, the statement still runs, because it accepts repeats.
-        if let refusal = room.refusal, !storage.isFull(.messages) { throw refusal }
-        let newConversation = storage.room(for: .conversations, count: destinations.2 == nil ? 0 : 1)
-        let sent = try await storage.using(room) {
+        if let refusal = reservation.refusal, !storage.isFull(.messages) { throw refusal }
+        let newConversation = storage.reserve(in: .conversations, count: destinations.2 == nil ? 0 : 1)
+        let sent = try await storage.using(reservation) {
             try await storage.using(newConversation) {
                 try await send(message, by: device, to: destinations, newConversation)
             }
         }
-        storage.giveBack(room, used: sent.entries.count(where: \.isNew))
+        storage.giveBack(reservation, used: sent.entries.count(where: \.isNew))
         storage.giveBack(newConversation, used: sent.entries.count(where: \.makesConversation))
         return sent
     }
 
     private func send(
         _ message: OutgoingMessage, by device: DeviceID, to destinations: ([UUID], [UUID], [String]?),
-        _ newConversation: StorageRoom
+        _ newConversation: StorageReservation
     ) async throws -> Sent {
         let (conversations, ids, names) = destinations
         guard names == nil, conversations.count == 1 else {

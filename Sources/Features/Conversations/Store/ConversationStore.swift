@@ -4,8 +4,8 @@ package import FoundationEssentials
 package import Postgres
 
 /// Conversations in the database. Every operation is one statement and one transaction. Messages sent at the same time
-/// share one (``MessageWriter``). The transaction includes the NOTIFY, so only stored changes are reported. Throws
-/// `PostgresError`, and `RequestError` for a refusal.
+/// share one statement (``MessageWriter``). The transaction includes the NOTIFY, so PostgreSQL notifies daemons only of
+/// changes that were stored. The methods throw `PostgresError`, or `RequestError` if the request is refused.
 ///
 /// ```
 /// NOTIFY letsswitch_messages        payload: ``MessageNotice``
@@ -147,19 +147,19 @@ package struct ConversationStore: Sendable {
 
     /// Creates a conversation, unless the two users already have one or the id exists.
     package func make(_ request: NewConversationRequest) async throws -> (conversation: Conversation, isNew: Bool) {
-        let room = storage.room(for: .conversations)
-        let row = try await storage.using(room) {
+        let reservation = storage.reserve(in: .conversations)
+        let row = try await storage.using(reservation) {
             try await database.query(
                 Statement.make,
                 [
                     .text(request.device.text), .text((request.id ?? UUID()).text),
                     .textArray(request.participants.map(\.text)), .integer(settings.perDevice),
-                    .boolean(room.isFree),
+                    .boolean(reservation.isGranted),
                 ])[0]
         }
         let code = try row.string("code")
-        if code == "made" { storage.added(.conversations) } else { storage.giveBack(room) }
-        if code == "conversations_full", let refusal = room.refusal { throw refusal }
+        if code == "made" { storage.added(.conversations) } else { storage.giveBack(reservation) }
+        if code == "conversations_full", let refusal = reservation.refusal { throw refusal }
         guard ["made", "there"].contains(code) else { throw try settings.refusal(code) }
         return (try Conversation(row), code == "made")
     }

@@ -90,10 +90,10 @@ struct MessageWriter: Sendable {
     // MARK: Single messages
 
     /// Stores a message in all of these conversations, or in none. If `names` is given, stores it in the conversation
-    /// of exactly these users. If there is none yet, a new one uses `newConversation`.
+    /// of exactly these users. If there is none yet, creates one in the space of `newConversation`.
     func store(
         _ content: String, by device: DeviceID, in conversations: [UUID], _ ids: [UUID], to names: [String]?,
-        newConversation: StorageRoom? = nil
+        newConversation: StorageReservation? = nil
     ) async throws -> Sent {
         try await store(
             Statement.send,
@@ -105,14 +105,14 @@ struct MessageWriter: Sendable {
 
     /// Runs `send_messages`, or another function with the same result columns.
     func store(
-        _ statement: PostgresStatement, _ what: [PostgresParameter], newConversation: StorageRoom? = nil
+        _ statement: PostgresStatement, _ what: [PostgresParameter], newConversation: StorageReservation? = nil
     ) async throws -> Sent {
         func send() async throws -> PostgresRows {
             try await database.query(
                 statement,
                 what + [
                     .integer(settings.perDevice), .boolean(!storage.isFull(.messages)),
-                    .boolean(newConversation?.isFree ?? !storage.isFull(.conversations)), .text(origin),
+                    .boolean(newConversation?.isGranted ?? !storage.isFull(.conversations)), .text(origin),
                 ])
         }
         let rows: PostgresRows

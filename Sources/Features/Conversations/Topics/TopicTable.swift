@@ -92,8 +92,8 @@ package struct TopicTable<Listener: Hashable> {
         return (found, steps + reached.count)
     }
 
-    /// Adds a node, and the later nodes that `#` reaches without a word. A node is never added twice. It may be reached
-    /// both through a `#` and after it, but then it is already present the second time.
+    /// Adds a node, and the later nodes that `#` reaches without a word. A node is never added twice. If a node is
+    /// reached both through a `#` and after it, the second visit finds it already present.
     private func enter(_ node: Node, _ reached: inout [Node]) {
         guard !reached.contains(node) else { return }
         reached.append(node)

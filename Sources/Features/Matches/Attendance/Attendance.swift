@@ -20,7 +20,7 @@ package struct AttendanceWriter: Sendable {
         }
     }
 
-    /// The pause between batches. When many users arrive at once, the database's CPU is needed to admit them.
+    /// The pause between batches. When many users arrive at the same time, the database's CPU is needed to admit them.
     private static let rest = Duration.milliseconds(100)
 
     private let reports: AttendanceReports
@@ -149,7 +149,7 @@ actor AttendanceReports: BatchDestination {
         guard let rollCall, rollCall.isComplete else { return }
         do {
             try await store.recount(rollCall.rooms, by: id, number: report)
-            // Another roll call may have started meanwhile.
+            // Another roll call may have started during the recount.
             if self.rollCall?.number == rollCall.number { self.rollCall = nil }
         } catch {
             if let error = error as? PostgresError, error.isUnavailable { throw error }

@@ -3,9 +3,9 @@ import Rooms
 
 /// A recount of the attendees on this daemon, after other daemons have removed them. The daemon asks its loops.
 ///
-/// The loops answer one after the other. Meanwhile members enter and leave, and not all reported events are written
-/// yet. An answer includes the events of its loop before it. Events after the answer carry the number of the roll call,
-/// and are counted when they are written:
+/// The loops answer one after the other. While they answer, members enter and leave, and not all reported events are
+/// written yet. An answer includes the events of its loop before it. Events after the answer carry the number of the
+/// roll call, and are counted when they are written:
 ///
 /// | written                               | counted                                      |
 /// |---------------------------------------|----------------------------------------------|

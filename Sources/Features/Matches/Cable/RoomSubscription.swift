@@ -65,11 +65,12 @@ final class RoomSubscription: CableSubscription, RoomPeer {
                 ask { [matches, room] in try await matches.learn(of: room) }
             }
         }
-        // Watches presence at once, so that the first count comes before other messages of the room.
+        // Watches presence right after entering, so that the first count comes before other messages of the room.
         if wantsPresence { member?.watchPresence() }
     }
 
-    /// The identity in the room. Computed when it is needed, because the rooms' keys may not be read before.
+    /// The identity in the room. Computed only when the subscriber enters, because the rooms' keys may still be unknown
+    /// before.
     private var claimedIdentity: UUID? {
         switch person {
         case .task(let task)?: task

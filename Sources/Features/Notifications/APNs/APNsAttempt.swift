@@ -6,7 +6,7 @@ struct APNsAttempt: Sendable, Hashable {
     /// The next step.
     enum Step: Sendable, Hashable {
         case done(AttemptOutcome)
-        /// Send the changed notification again at once.
+        /// Send the changed notification again, without a pause.
         case again
         /// Send again with a new provider token. If a new token isn't possible, use this outcome.
         case renewToken(otherwise: AttemptOutcome)

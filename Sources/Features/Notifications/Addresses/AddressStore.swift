@@ -57,16 +57,16 @@ package struct AddressStore: Sendable {
     package func register(
         _ address: String, details: String = "{}", of device: DeviceID, in provider: ProviderName, most: Int
     ) async throws {
-        let room = storage.room(for: .addresses)
-        let rows = try await storage.using(room) {
+        let reservation = storage.reserve(in: .addresses)
+        let rows = try await storage.using(reservation) {
             try await database.query(
                 Statement.registerAddress,
                 [
                     .text(device.text), .text(provider.rawValue), .text(address), .text(details), .integer(most),
-                    .boolean(!room.isFree),
+                    .boolean(!reservation.isGranted),
                 ])
         }
-        try settle(rows[0].string("code"), room)
+        try settle(rows[0].string("code"), reservation)
     }
 
     /// Replaces the device's push token.
@@ -74,19 +74,19 @@ package struct AddressStore: Sendable {
     /// - Throws: ``RequestError/storageFull(_:)``, or `PostgresError`.
     /// - Parameter token: Lowercase hexadecimal.
     package func registerToken(_ token: String, of device: DeviceID, isSandbox: Bool) async throws {
-        let room = storage.room(for: .addresses)
-        let rows = try await storage.using(room) {
+        let reservation = storage.reserve(in: .addresses)
+        let rows = try await storage.using(reservation) {
             try await database.query(
                 Statement.registerToken,
-                [.text(device.text), .text(token), .boolean(isSandbox), .boolean(!room.isFree)])
+                [.text(device.text), .text(token), .boolean(isSandbox), .boolean(!reservation.isGranted)])
         }
-        try settle(rows[0].string("code"), room)
+        try settle(rows[0].string("code"), reservation)
     }
 
-    /// Counts a new address, or returns its place in the quota. Throws if the quota was full.
-    private func settle(_ code: String, _ room: StorageRoom) throws {
-        if code == "added" { storage.added(.addresses) } else { storage.giveBack(room) }
-        if code == "full" { throw room.refusal ?? .storageFull(.addresses) }
+    /// Counts a new address, or gives back the reserved space if no address was added. Throws if the quota was full.
+    private func settle(_ code: String, _ reservation: StorageReservation) throws {
+        if code == "added" { storage.added(.addresses) } else { storage.giveBack(reservation) }
+        if code == "full" { throw reservation.refusal ?? .storageFull(.addresses) }
     }
 
     /// Removes one address of the device. Removes all its addresses with this provider if `address` is `nil`.

@@ -69,8 +69,8 @@ struct NtfyMessage: Sendable, Hashable {
     }
 }
 
-/// The topic of a device's reminders. Anyone who knows the topic can read them. It looks random, and can be computed
-/// only with the server's secret.
+/// The topic of a device's reminders. Anyone who knows the topic can read them. The topic looks random, and can be
+/// computed only with the server's secret.
 package enum NtfyTopic {
     /// The length of the random part: 144 bits.
     private static let bytes = 18

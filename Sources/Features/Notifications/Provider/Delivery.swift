@@ -68,7 +68,7 @@ struct Delivery: Sendable, Hashable {
     /// The time until the deadline, in seconds.
     var timeLeft: Double { deadline - asOf }
 
-    /// Returns the delivery at a later time.
+    /// Returns the delivery with ``asOf`` moved `age` later.
     func aged(by age: Duration) -> Delivery {
         var delivery = self
         delivery.asOf += age / .seconds(1)

@@ -28,8 +28,8 @@ enum EncryptedContent {
         let key = try HKDFSHA256.derive(
             salt: salt, keyMaterial: keyMaterial, info: Array("Content-Encoding: aes128gcm\0".utf8),
             byteCount: AES128GCM.keyByteCount)
-        // The nonce is XORed with the record's sequence number. It stays unchanged, because the number of the first
-        // record is 0.
+        // The nonce is XORed with the record's sequence number. The nonce stays unchanged, because the number of the
+        // first record is 0.
         let nonce = try HKDFSHA256.derive(
             salt: salt, keyMaterial: keyMaterial, info: Array("Content-Encoding: nonce\0".utf8),
             byteCount: AES128GCM.nonceByteCount)

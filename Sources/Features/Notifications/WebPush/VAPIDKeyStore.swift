@@ -1,7 +1,7 @@
 import Crypto
 
-/// The key that identifies this server to push services. The first daemon that needs the key generates it. It is stored
-/// in the database, because browsers' subscriptions are valid only with this key.
+/// The key that identifies this server to push services. The first daemon that needs the key generates it. The key is
+/// stored in the database, because browsers' subscriptions are valid only with this key.
 package actor VAPIDKeyStore {
     /// The key's name in the table of secrets.
     private static let secretName = "vapid"
@@ -38,7 +38,7 @@ package actor VAPIDKeyStore {
     private func load() async throws -> VAPIDTokenCache {
         if let tokens { return tokens }
         let scalar = try await secret(Self.secretName, try P256PrivateKey.generate().scalar())
-        // Another call may have loaded the key meanwhile.
+        // Another call may have loaded the key while this one read the secret.
         if let tokens { return tokens }
         let loaded = VAPIDTokenCache(key: try P256PrivateKey(scalar: scalar), contact: contact)
         tokens = loaded

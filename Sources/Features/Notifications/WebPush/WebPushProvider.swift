@@ -28,7 +28,8 @@ struct WebPushProvider: DeliveryProvider {
         guard let contact = settings.contact else { return nil }
         keyStore = VAPIDKeyStore(contact: contact, now: now, secret: secret)
         client = ProviderClient(caFile: settings.caFile, atOnce: concurrency) {
-            // Push services respond at once. A server that doesn't respond must not delay other messages for long.
+            // Push services respond within moments. A server that doesn't respond must not delay other messages for
+            // long.
             $0.connectTimeout = .seconds(5)
             $0.timeout = .seconds(5)
             // Users choose the addresses, so they aren't trusted.

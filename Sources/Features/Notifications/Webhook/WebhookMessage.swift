@@ -16,8 +16,8 @@ struct WebhookMessage: Sendable, Hashable {
         body = Array("{\(Self.members(of: delivery))}".utf8)
     }
 
-    /// Creates one message for several deliveries. Its body is an array of their single bodies with their ids. Each
-    /// attempt needs a new id, because it may contain other deliveries.
+    /// Creates one message for several deliveries. The message's body is an array with the body and the id of each
+    /// delivery. Each attempt needs a new id for the message, because the next attempt may combine other deliveries.
     init(together deliveries: [Delivery], id: UUID) {
         self.id = id.text
         let elements = deliveries.map { #"{"id":"\#($0.messageId.text)",\#(Self.members(of: $0))}"# }

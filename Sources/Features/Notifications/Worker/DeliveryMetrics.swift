@@ -8,7 +8,7 @@ package final class DeliveryMetrics: Sendable {
         case accepted, retried, paused, refused, gone
         /// The delivery's deadline passed.
         case expired
-        /// The address or the user was erased meanwhile.
+        /// The address or the user was erased before the attempt.
         case orphaned
         /// Too many deliveries waited, or the provider was refused for good.
         case dropped

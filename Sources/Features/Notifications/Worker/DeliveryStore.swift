@@ -52,7 +52,7 @@ package struct DeliveryStore: Sendable {
     private let database: PostgresClient
     private let others: PostgresClient
 
-    /// - Parameter others: Leases deliveries that aren't urgent, and deletes the oldest. It is separate because a
+    /// - Parameter others: Leases deliveries that aren't urgent, and deletes the oldest. A client of its own, because a
     ///   statement that hangs delays everything on its connection.
     package init(database: PostgresClient, others: PostgresClient) {
         self.database = database
@@ -69,9 +69,9 @@ package struct DeliveryStore: Sendable {
     /// The result of a lease.
     struct Leased: Sendable {
         var deliveries: [Delivery] = []
-        /// The number of rows whose deadline has passed. They are already deleted.
+        /// The number of rows that were deleted because their deadline had passed.
         var expired = 0
-        /// The ids of deliveries whose target was erased. They must be finished as dropped.
+        /// The ids of deliveries whose target was erased. These deliveries must be finished as dropped.
         var orphans: [Int] = []
 
         var count: Int { deliveries.count + expired + orphans.count }

@@ -45,7 +45,7 @@ actor DeliveryWorker {
     /// The attempts in flight, by the id of their first delivery.
     var sending: [Int: Task<Void, Never>] = [:]
     /// The outcomes to store. This actor drives the queue itself. With a `BatchWriter`, outcomes would arrive in
-    /// another actor later. At the end, they must be in the queue before the worker checks whether everything is
+    /// another actor later. When the worker stops, they must be in the queue before it checks whether everything is
     /// stored.
     private var finished = BatchQueue<FinishedDelivery>(
         BatchLimits(
@@ -315,8 +315,8 @@ actor DeliveryWorker {
                     let kept = try await store.renew(some, for: lease)
                     leases.renewed(some, kept: kept, at: asked, for: lease)
                 } catch {
-                    // The next round tries again. If a lease ends meanwhile, another daemon may send the delivery again
-                    // with the same id.
+                    // The next round tries again. If a lease ends before the next round, another daemon may send the
+                    // delivery again with the same id.
                     log.warning(
                         "failed to renew leases of deliveries",
                         ["channel": .string(name.rawValue), "count": .int(some.count), "error": .string("\(error)")])

@@ -49,7 +49,7 @@ struct DeliveryWorkerState: Sendable, Hashable {
     /// The action for the deliveries in stock.
     enum Disposition: Hashable {
         case send
-        /// Give the deliveries back. They are due again after this time, for any daemon.
+        /// Give the deliveries back. The deliveries are due again after this time, for any daemon.
         case release(after: Duration)
     }
 

@@ -5,7 +5,7 @@ import Basics
 struct LeasedDeliveries {
     /// The next delivery from the stock.
     enum Next: Sendable, Hashable {
-        /// The delivery to send. Its times refer to now.
+        /// The delivery to send. Its ``Delivery/timeLeft`` is counted from now.
         case send(Delivery)
         /// The delivery's deadline has passed.
         case late(Delivery)
@@ -17,7 +17,7 @@ struct LeasedDeliveries {
         let delivery: Delivery
         /// See ``DeliveryProvider/origin(of:)``.
         let origin: String?
-        /// The moment to which the delivery's times refer.
+        /// The moment on this daemon's clock that corresponds to the delivery's ``Delivery/asOf``.
         let since: MonotonicTime
         /// The end of the lease.
         var leaseEnd: MonotonicTime
@@ -42,8 +42,8 @@ struct LeasedDeliveries {
         origin: (Delivery) -> String? = { _ in nil }
     ) {
         for delivery in deliveries {
-            // The delivery is already leased here, and its lease has ended. It is in flight, or its outcome isn't
-            // stored.
+            // The delivery is already leased here, and its lease has ended. The delivery is in flight, or its outcome
+            // isn't stored.
             guard leases[delivery.id] == nil else { continue }
             leases[delivery.id] = Lease(
                 delivery: delivery, origin: origin(delivery), since: now, leaseEnd: now + lease)
@@ -128,7 +128,7 @@ struct LeasedDeliveries {
         let kept = Set(kept)
         var lost: Set<Int> = []
         for delivery in asked {
-            // The delivery may have been finished and leased again meanwhile.
+            // The delivery may have been finished and leased again during the query.
             guard let held = leases[delivery.id], held.delivery.attempt == delivery.attempt else { continue }
             if kept.contains(delivery.id) {
                 leases[delivery.id]?.leaseEnd = max(held.leaseEnd, now + lease)

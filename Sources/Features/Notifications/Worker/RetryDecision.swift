@@ -14,15 +14,15 @@ enum RetryDecision: Sendable, Hashable {
 
     /// The minimum wait, even if a server asks for less.
     static let shortestWait = Duration.seconds(1)
-    /// The maximum random part, relative to the wait that a server asks for. It is added because the server may ask
-    /// many clients for the same wait.
+    /// The maximum random part, relative to the wait that a server asks for. A random part is added because the server
+    /// may ask many clients for the same wait.
     static let spread = 0.2
     /// The minimum wait before another attempt. If less time is left, the delivery expires.
     private static let leastWait = Duration.milliseconds(100)
 
     /// - Parameters:
     ///   - delivery: The delivery, with its times at the beginning of the attempt.
-    ///   - age: The time since then.
+    ///   - age: The time since the beginning of the attempt.
     ///   - random: A random number in 0..<1.
     init(of delivery: Delivery, _ outcome: AttemptOutcome, age: Duration, random: Double) {
         let left = Duration.seconds(saturating: delivery.timeLeft) - age

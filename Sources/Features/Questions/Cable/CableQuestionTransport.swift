@@ -9,7 +9,7 @@ import Wire
 final class CableQuestionTransport: QuestionTransport {
     private unowned let transport: SubscriptionTransport
     let wantsPresence: Bool
-    /// The contents that weren't sent yet: pages of the list, and changes. They wait because other subscriptions of the
+    /// The encoded pages of the list and changes that weren't sent yet. They wait because other subscriptions of the
     /// connection may send much at the same time.
     private var waiting: ArraySlice<SharedContents> = []
 
@@ -44,8 +44,8 @@ final class CableQuestionTransport: QuestionTransport {
 
     // MARK: Waiting contents
 
-    /// Queues contents. They are sent when the peer has received enough of the earlier ones. A peer is disconnected if
-    /// too many contents wait.
+    /// Queues encoded events. They are sent when ``SubscriptionTransport/hasRoom`` is `true` and all earlier ones are
+    /// sent. Disconnects the peer if ``CableLimits/waitingPublications`` contents already wait.
     private func queue(_ contents: SharedContents) {
         guard waiting.count < CableLimits.waitingPublications else { return transport.cutOff() }
         waiting.append(contents)

@@ -53,7 +53,7 @@ final class QuestionsSubscription: CableSubscription {
     }
 
     private func enter() {
-        // Confirming performs commands that arrived earlier. They may end the subscription.
+        // Confirming performs commands that arrived earlier. These commands may end the subscription.
         transport.confirm()
         guard case .opening = state else { return }
         guard let subscriber = shard.enter(member, output) else { return }

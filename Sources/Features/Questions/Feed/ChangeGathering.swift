@@ -1,7 +1,7 @@
 import Basics
 
-/// Decides when a session's changes are read and published: at once after a pause, and then at most every quarter of a
-/// second. A value type, whose actions `QuestionFeeds` performs.
+/// Decides when a session's changes are read and published: immediately if the last publication is a quarter of a
+/// second ago, otherwise when that time has passed. A value type, whose actions `QuestionFeeds` performs.
 ///
 /// | state   | a change                | the time has come | read             | failed            |
 /// |---------|-------------------------|-------------------|------------------|-------------------|
@@ -30,8 +30,8 @@ struct ChangeGathering {
     private(set) var published: Int
     /// The highest version that was announced.
     private(set) var known: Int
-    /// The value of `known` when the current read began. If no later version is announced meanwhile, `known` becomes
-    /// the version that the read returns.
+    /// The value of `known` when the current read began. If no later version is announced during the read, `known`
+    /// becomes the version that the read returns.
     private var knownThen: Int
     /// Whether there may be changes whose version is unknown.
     private var isDoubtful = false

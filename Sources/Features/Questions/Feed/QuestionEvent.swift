@@ -4,17 +4,17 @@ package import Wire
 
 /// An event for a subscriber of a session: a type and its fields.
 package enum QuestionEvent: Sendable {
-    /// For the user who asked: the question is stored.
+    /// For a new subscriber: the user's id within the session.
     case handshake(UUID)
-    /// For the user who asked: the question isn't stored, for this reason.
+    /// For the user who asked: the question is stored.
     case accepted(id: UUID, content: String, createdAt: Double)
-    /// For the user who asked: the question was answered.
+    /// For the user who asked: the question isn't stored, for this reason.
     case refused(content: String, RequestError)
-    /// For live subscribers: a page of the list of questions. Changes follow.
+    /// For the user who asked: the question was answered.
     case answered(UUID)
     case announcement(String)
     case error(code: String?, reason: String)
-    /// For live subscribers: the list of questions. Changes follow.
+    /// For live subscribers: a page of the list of questions. Changes follow.
     case questions(QuestionPage, forPresenter: Bool)
     case question(Question, forPresenter: Bool)
     case removed(UUID)

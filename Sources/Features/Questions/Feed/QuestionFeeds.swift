@@ -109,7 +109,7 @@ package actor QuestionFeeds {
         }
     }
 
-    /// Handles a new subscriber. Opens the session's feed again if it was removed meanwhile.
+    /// Handles a new subscriber. Opens the session's feed again if it was removed before the subscriber entered.
     func entered(_ session: UUID) async {
         guard feeds[session] == nil else { return }
         while feeds[session] == nil, audience.count(in: session) > 0 {

@@ -41,7 +41,7 @@ package final class QuestionSubscriber: RoomListener {
     private let transport: any QuestionTransport
     private unowned let shard: QuestionShard
     private var following: Following
-    /// Whether changes are sent. They are sent from the first page of the list on.
+    /// Whether changes are sent. Changes are sent from the first page of the list on.
     private var isListed = false
     /// The version up to which changes were published since the subscriber entered.
     private var seen = 0

@@ -7,7 +7,8 @@ package import Wire
 package protocol QuestionTransport: AnyObject {
     /// The WebSocket, if it is the subscriber's own.
     var webSocket: WebSocket? { get }
-    /// The connection, for transports that can enter several sessions. `nil` for a WebSocket of one session.
+    /// The sender through which the subscriber enters the session's room, if the connection can be in several sessions.
+    /// `nil` for a WebSocket of one session.
     var sender: Sender? { get }
     /// The network of the peer's address, whose share of places and rates is limited. `nil` if limits don't apply to
     /// it.
@@ -35,7 +36,7 @@ package protocol QuestionTransport: AnyObject {
     func end(_ code: QuestionSubscriber.End)
 }
 
-/// The defaults for a transport that can enter several sessions.
+/// The defaults for requirements that only some transports have.
 extension QuestionTransport {
     package var webSocket: WebSocket? { nil }
     package var sender: Sender? { nil }

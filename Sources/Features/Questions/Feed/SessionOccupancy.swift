@@ -44,7 +44,8 @@ package final class SessionOccupancy: Sendable {
 
     /// Takes a place for a connection.
     ///
-    /// - Parameter isPresenter: Whether the connection has shown the session's key. It then always gets a place.
+    /// - Parameter isPresenter: Whether the connection has shown the session's key. Such a connection always gets a
+    ///   place.
     /// - Returns: The refusal. `nil` if a place was taken.
     func enter(_ session: UUID, from network: IPAddress?, isPresenter: Bool) -> Refusal? {
         sessions.withLock { sessions in

@@ -83,8 +83,8 @@ package struct SessionAccess: Sendable {
 }
 
 extension Questions {
-    /// Returns a function that adds a WebSocket to the session as this member. If the session's feed is removed
-    /// meanwhile, it is opened again.
+    /// Returns a function that adds a WebSocket to the session as this member. If the session's feed is removed before
+    /// the upgrade is complete, it is opened again.
     func enter(as member: QuestionMember, on loop: EventLoop) -> WebSocketRoute.OnUpgrade {
         { QuestionSocket($0, member, on: self.shard(on: $0.reactor, loop: loop)) }
     }

@@ -74,10 +74,10 @@ package struct QuestionStore: Sendable {
     // MARK: Sessions
 
     package func makeSession(_ request: SessionRequest, key: PresenterKey) async throws -> QuestionSession {
-        let room = storage.room(for: .sessions)
-        if let refusal = room.refusal { throw refusal }
+        let reservation = storage.reserve(in: .sessions)
+        if let refusal = reservation.refusal { throw refusal }
         let session = QuestionSession(id: UUID(), title: request.title, isModerated: request.isModerated)
-        let row = try await storage.using(room) {
+        let row = try await storage.using(reservation) {
             try await database.query(
                 Statement.makeSession,
                 [
@@ -86,7 +86,7 @@ package struct QuestionStore: Sendable {
                 ])[0]
         }
         guard try row.string("code") == "made" else {
-            storage.giveBack(room)
+            storage.giveBack(reservation)
             throw RequestError(
                 status: 429, code: "too_many_sessions",
                 reason: "This device already has \(settings.sessionsPerDevice) question sessions, the maximum.",
@@ -137,10 +137,10 @@ package struct QuestionStore: Sendable {
     package func ask(
         _ content: String, in session: UUID, asker: UUID, device: DeviceID?, present: Duration = .zero
     ) async throws -> Asked {
-        let room = storage.room(for: .questions)
-        if let refusal = room.refusal { throw refusal }
+        let reservation = storage.reserve(in: .questions)
+        if let refusal = reservation.refusal { throw refusal }
         let id = UUID()
-        let row = try await storage.using(room) {
+        let row = try await storage.using(reservation) {
             try await database.query(
                 Statement.ask,
                 [
@@ -150,7 +150,7 @@ package struct QuestionStore: Sendable {
                 ])[0]
         }
         let code = try row.string("code")
-        if code != "asked" { storage.giveBack(room) }
+        if code != "asked" { storage.giveBack(reservation) }
         switch code {
         case "asked":
             storage.added(.questions)
@@ -197,16 +197,15 @@ package struct QuestionStore: Sendable {
         case refused(RequestError)
     }
 
-    /// Takes a place from the share of the client's network, and then calls `count` to count the vote. A withdrawal
-    /// needs no place.
+    /// Charges the vote to the share of the client's network, and then calls `count`. A withdrawal costs nothing.
     package func vote(
         _ vote: Vote, countedBy count: (Vote) async throws -> VoteOutcome
     ) async throws -> VoteOutcome {
         guard vote.isFor else { return try await count(vote) }
-        let room = storage.room(for: .votes)
-        if let refusal = room.refusal { return .refused(refusal) }
-        let outcome = try await storage.using(room) { try await count(vote) }
-        if case .refused = outcome { storage.giveBack(room) }
+        let reservation = storage.reserve(in: .votes)
+        if let refusal = reservation.refusal { return .refused(refusal) }
+        let outcome = try await storage.using(reservation) { try await count(vote) }
+        if case .refused = outcome { storage.giveBack(reservation) }
         return outcome
     }
 

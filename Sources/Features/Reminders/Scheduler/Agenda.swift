@@ -15,7 +15,8 @@ struct Agenda {
     private(set) var due: Double?
     /// The time at which the next undelivered reminder is marked as missed, in epoch seconds of the database's clock.
     private(set) var expiry: Double?
-    /// The earliest time announced since the last query began. The query's answer may not include it.
+    /// The earliest due time of the tasks announced since the last query began. The query's answer may lack these
+    /// tasks.
     private var announced: Double?
     /// The open rooms, by the second in which they close. Thousands of rooms may close at the full hour.
     private var closings: [Double: Set<UUID>] = [:]
@@ -28,7 +29,7 @@ struct Agenda {
         reading.map { $0.epoch + ((now - $0.at) / .seconds(1)) }
     }
 
-    /// Records that a query begins. The answer may not include times that are announced from now on.
+    /// Records that a query begins. The query's answer may lack tasks that are announced from now on.
     mutating func willRead() {
         announced = nil
     }
@@ -51,7 +52,7 @@ struct Agenda {
         return true
     }
 
-    /// Records that expired reminders were marked as missed. The next query says when to do so again.
+    /// Records that expired reminders were marked as missed. The next query reads the next expiry.
     mutating func expired() {
         expiry = nil
     }

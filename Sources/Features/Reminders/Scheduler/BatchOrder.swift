@@ -1,8 +1,8 @@
 import Basics
 
 /// Decides in which order this daemon publishes claims: opens their rooms, and sends their reminders to event streams.
-/// Claims are published in the order of their batch numbers. A reader that reconnects names the last reminder that it
-/// received, so it must have received all earlier reminders. A value type.
+/// Claims are published in the order of their batch numbers. A reconnecting reader names the last reminder that it
+/// received, and receives only later ones. So it must have received all earlier reminders. A value type.
 ///
 /// ```
 /// offered ──(next)──────────────────────► released, in order
@@ -38,7 +38,7 @@ struct BatchOrder {
     /// batch is missing, and until the first query has returned.
     var gap: (after: Int, upTo: Int)? {
         guard let settled, announced > settled else { return nil }
-        // Held or early batches at the end needn't be read.
+        // If the last batches of the range are held or early, they needn't be read.
         let upTo = (settled + 1...announced).reversed().first { held[$0] == nil && !early.contains($0) }
         return upTo.map { (settled, $0) }
     }

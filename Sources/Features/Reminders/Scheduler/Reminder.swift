@@ -16,8 +16,9 @@ package struct Reminder: Hashable, Sendable {
     package let device: DeviceID
     /// The content. It is encoded as JSON only if a reader is subscribed, which is rare.
     package let content: ReminderContent
-    /// The time at which the reminder was due, and the time at which it fired. Epoch seconds of the database's clock.
+    /// The time at which the reminder was due, in epoch seconds of the database's clock.
     package let due: Double
+    /// The time at which the reminder fired, in epoch seconds of the database's clock.
     package let firedAt: Double
     package let startsAt: Instant
     /// The match's room. `nil` without a partner.

@@ -58,8 +58,8 @@ package struct ReminderStore: Sendable {
             name: "mark_delivered", sql: "SELECT reminder_id FROM reminders.mark_delivered($1::uuid[])")
         static let expire = PostgresStatement(
             name: "expire_reminders", sql: "SELECT reminder_id, task_id FROM reminders.expire_reminders()")
-        /// Also says whether each reminder fired after the last one that the reader saw. If that id belongs to another
-        /// device, no reminder counts as seen.
+        /// Returns the backlog, and for each reminder whether it fired after the last one that the reader saw. If the
+        /// id of that last one belongs to another device, no reminder counts as seen.
         static let backlogOf = PostgresStatement(
             name: "backlog_of",
             sql: """

@@ -67,7 +67,7 @@ package actor Scheduler: Service {
                 await timer.sleep(for: state.pause(at: .now()))
             }
         }
-        // Delivers reminders that were claimed at the end. Undelivered ones stay in the outbox.
+        // Delivers reminders whose claim was still in flight when the loop ended. Undelivered ones stay in the outbox.
         for action in state.actions(at: .now()) { _ = perform(action) }
     }
 

@@ -13,7 +13,8 @@ import Sockets
 struct SchedulerState {
     /// The time between two claims while the next due time can't be read.
     static let claimPause = Duration.seconds(1)
-    /// The maximum time for which a running claim may be the announced one. Until then, the announced batch isn't read.
+    /// The time after the start of this daemon's claim during which an announced batch isn't read, because the batch
+    /// may be that claim's.
     static let answerPatience = Duration.milliseconds(100)
     /// The time for which a task may be due and unclaimed, or a query overdue, before ``lateness(at:)`` reports it.
     static let grace = Duration.seconds(10)
@@ -117,7 +118,7 @@ struct SchedulerState {
         case .restored(let newest):
             batches.restart(at: newest)
             lost.restart(at: newest)
-            // The query may not include the rooms of the old database. They close at their time.
+            // The query's answer may lack the rooms of the old database. These rooms close at their time.
             roomsBefore = []
         case .expired:
             self[.expire] = .ready
@@ -310,7 +311,8 @@ enum SchedulerAction: Equatable {
     /// Read this daemon's batches after the first number, except the known ones.
     case recover(after: Int, except: Set<Int>)
     case follow(after: Int, upTo: Int)
-    /// Read what this daemon may have missed. All batches up to `settled` were made known here.
+    /// Read the reminders that this daemon may have missed. All batches up to `settled` were already published on this
+    /// daemon.
     case catchUp(settled: Int)
     case expire
     case purge

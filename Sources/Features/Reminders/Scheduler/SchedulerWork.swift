@@ -4,7 +4,8 @@ package import Observability
 import Postgres
 package import Rooms
 
-/// The scheduler's statements. They run independently and outside of the actor, so that they don't block it.
+/// The scheduler's statements. The statements run independently of each other and outside of the actor, so that they
+/// don't block it.
 package struct SchedulerWork: Sendable {
     /// The maximum number of tasks in one claim. With small claims, the first reminders are sent while later ones are
     /// being claimed.

@@ -89,12 +89,12 @@ final class EventStreamShard {
         lastReservation += 1
         let reservation = Reservation(number: lastReservation)
         reservations[reservation] = stream
-        // If the connection is lost meanwhile, nothing begins or cancels the reservation.
+        // If the connection is lost before the stream begins, this timer cancels the reservation.
         reactor.schedule(after: Self.reservationTime) { [weak self] in self?.cancel(reservation) }
         return reservation
     }
 
-    /// Begins the stream. It writes to `transport` from now on. The head of the response must have been sent.
+    /// Begins the stream. The stream writes to `transport` from now on. The head of the response must have been sent.
     func begin(_ reservation: Reservation, _ transport: any EventTransport, backlog: ReminderBacklog) {
         guard let stream = reservations.removeValue(forKey: reservation) else { return transport.finish() }
         stream.begin(transport, backlog: backlog)

@@ -61,7 +61,7 @@ package final class EventStreams: Sendable {
         home(of: device).submit { self.quota(on: $0).giveBack(by: device) }
     }
 
-    /// Returns the loop that counts the device's streams. It counts those of all loops.
+    /// Returns the loop that counts the device's streams on all loops.
     private func home(of device: DeviceID) -> EventLoop {
         loops[Int(device.hashValue.magnitude % UInt(loops.count))]
     }

@@ -18,7 +18,7 @@ enum StreamMessage: Message {
     case slots(ChangedSlots)
     /// One of the device's own slots has changed.
     case ownSlot(Instant)
-    /// A test reminder of an operator.
+    /// A test reminder that an operator sends.
     case test(ReminderContent)
     /// The device's task moves to another room.
     case rematched(Rematch)

@@ -18,9 +18,9 @@ package struct CalendarFeed: Sendable, Hashable {
         let closesAt: Instant
     }
 
-    /// The number of times that the feed was found changed.
+    /// The number of reads whose entries differed from those of the read before.
     let revision: Int
-    /// The time at which the feed was last found changed.
+    /// The time of the read that last increased ``revision``, or of the first read.
     let revisedAt: Instant
     /// The entries in order of time.
     let entries: [Entry]

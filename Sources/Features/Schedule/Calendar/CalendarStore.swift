@@ -27,15 +27,15 @@ package struct CalendarStore: Sendable {
 
     /// Returns the secret of the device's feed. Stores `candidate` if there is none.
     package func secret(of device: DeviceID, candidate: CalendarSecret) async throws -> CalendarSecret {
-        let room = storage.room(for: .calendars)
-        let rows = try await storage.using(room) {
+        let reservation = storage.reserve(in: .calendars)
+        let rows = try await storage.using(reservation) {
             try await database.query(
-                Self.keep, [.text(device.text), .text(candidate.text), .boolean(!room.isFree)])
+                Self.keep, [.text(device.text), .text(candidate.text), .boolean(!reservation.isGranted)])
         }
         guard let secret = try rows[0].optionalString("secret") else {
-            throw room.refusal ?? .storageFull(.calendars)
+            throw reservation.refusal ?? .storageFull(.calendars)
         }
-        if secret == candidate.text { storage.added(.calendars) } else { storage.giveBack(room) }
+        if secret == candidate.text { storage.added(.calendars) } else { storage.giveBack(reservation) }
         return CalendarSecret(stored: secret)
     }
 

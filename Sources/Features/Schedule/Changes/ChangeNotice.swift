@@ -20,8 +20,8 @@ enum ChangeNotice {
             let all: Bool
         }
 
-        /// Only decoded because a notification without this field is invalid. Own notifications are recognised by the
-        /// beginning of their text.
+        /// The daemon that sent the notification. The field is decoded only because a notification without it is
+        /// invalid. A daemon recognises its own notifications by the beginning of their text.
         let origin: String
         let changes: [Change]
     }
@@ -64,8 +64,8 @@ enum ChangeNotice {
     /// Returns the changes of a notification from another daemon. Returns `nil` if the notification is invalid or comes
     /// from `origin`. Any user of the database can send notifications, so the content is checked.
     static func decode(_ payload: String, unlessFrom origin: String) -> [GatheredChange]? {
-        // PostgreSQL also returns a daemon's own notifications to it. A single daemon receives no others. They are
-        // recognised without decoding.
+        // PostgreSQL also returns a daemon's own notifications to it. A single daemon receives no others. Own
+        // notifications are recognised without decoding.
         guard !payload.utf8.starts(with: head(origin).utf8),
             let content = try? JSONDecoder().decode(Content.self, from: Data(payload.utf8))
         else { return nil }

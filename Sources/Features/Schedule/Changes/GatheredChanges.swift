@@ -3,9 +3,9 @@ import Domain
 /// The changes of a slot since the last report.
 struct GatheredChange: Equatable, Sendable {
     let slot: Instant
-    /// The owners of the changed tasks. They are notified without delay.
+    /// The owners of the changed tasks, who are notified without delay.
     var devices: [DeviceID]
-    /// The devices that were notified of every change. They are left out when all others are notified.
+    /// The devices that were notified of every change. When all others are notified, these devices are left out.
     var known: [DeviceID]
     /// Whether the change also concerns every other device that shows the slot.
     var concernsAll: Bool

@@ -18,7 +18,8 @@ package struct ScheduleResponse: Hashable, Sendable {
 
     package let slots: [Slot]
 
-    /// The format that the app decodes: keys and values in turn, as Codable writes a dictionary whose keys are an enum.
+    /// The format that the app decodes: keys and values alternate, as Codable writes a dictionary whose keys are an
+    /// enum.
     package var alternatingJSON: [UInt8] {
         var json = JSONText()
         json.object { object in

@@ -22,7 +22,7 @@ package struct PageController: RouteCollection {
 }
 
 /// Prepares the page's files at the first request. A daemon without browsers doesn't load OpenSSL and zlib for the
-/// page. They take two megabytes.
+/// page. The two libraries take two megabytes.
 actor PageAssetCache {
     private let facts: PageFacts
     private var ready: PageAssets?

@@ -7,8 +7,8 @@ struct PageWorker: Sendable {
     let script: [UInt8]
 
     /// - Parameters:
-    ///   - script: The worker's script. It imports `notice.js`, which is put before it. Its `BUILD` and `FILES` are
-    ///     empty.
+    ///   - script: The worker's script. The script imports `notice.js`, whose text is put before it. Its `BUILD` and
+    ///     `FILES` are empty.
     ///   - notice: The module `notice.js`, which imports `quote.js`.
     ///   - quote: The module `quote.js`.
     ///   - files: The files by their names below `/page/`.

@@ -29,14 +29,17 @@ package struct PreferenceStore: Sendable {
 
     /// Stores a preference for the partner of this task.
     package func prefer(_ task: OwnTask) async throws -> (preference: Preference, isNew: Bool) {
-        let room = storage.room(for: .preferences)
-        let row = try await storage.using(room) {
+        let reservation = storage.reserve(in: .preferences)
+        let row = try await storage.using(reservation) {
             try await database.query(
                 Self.prefer,
-                [.text(task.device.text), .text(task.id.text), .integer(Self.perDevice), .boolean(room.isFree)])[0]
+                [
+                    .text(task.device.text), .text(task.id.text), .integer(Self.perDevice),
+                    .boolean(reservation.isGranted),
+                ])[0]
         }
         let code = try row.string("code")
-        if code != "preferred" { storage.giveBack(room) }
+        if code != "preferred" { storage.giveBack(reservation) }
         switch code {
         case "preferred":
             storage.added(.preferences)
@@ -50,7 +53,7 @@ package struct PreferenceStore: Sendable {
             throw RequestError(
                 status: 429, code: "too_many_preferences",
                 reason: "This device already prefers \(Self.perDevice) partners, the maximum.")
-        case "preferences_full": throw room.refusal ?? .storageFull(.preferences)
+        case "preferences_full": throw reservation.refusal ?? .storageFull(.preferences)
         default: throw PostgresError(kind: .decoding, message: "unknown outcome \(code)")
         }
     }

@@ -1,8 +1,8 @@
 -- The deletion of past tasks, and of addresses, calendars and preferences that are no longer used.
 
--- Records that a device was in use at the time p_at: its series were read, or a task that its user registered is
--- deleted. The time is written at most once a day. Locked rows are skipped, because the transactions that lock them
--- record the use too.
+-- Records that a device was in use at the time p_at. Callers use it when the device's series are read, and for the
+-- start of a deleted task that was registered by hand. The time is written at most once a day. Locked rows are skipped,
+-- because a transaction that locks such a row records the use itself.
 CREATE FUNCTION schedule.touch_device(p_device text, p_at timestamptz) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE

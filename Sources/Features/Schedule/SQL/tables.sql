@@ -31,15 +31,15 @@ CREATE TABLE schedule.task (
     -- Whether the user was absent when the partner was matched with another task. The task gets no partner until the
     -- user joins the room.
     is_absent boolean NOT NULL DEFAULT false,
-    -- Until this time another task may become the partner in an open room. Set for a task without a partner if the
-    -- partner left after the lead, and for a task with a partner if the partner hasn't joined. NULL: the task waits
-    -- before its lead, or the partner is in the room.
+    -- The end of the time in which a late task may become the partner. Set if the task lost its partner after the
+    -- reminder was due, or if the user was alone in the room after the start and no other task was waiting. NULL in all
+    -- other cases.
     waits_until timestamptz,
     -- When the match was made, if registering in time didn't make it. The user then gets the usual time to join,
     -- counted from here. NULL: the match was made when one of the two tasks was registered in time.
     paired_at timestamptz,
-    -- When a provider notifies the user that the partner has changed: the last time, or the next time if it is in the
-    -- future.
+    -- When providers notify the user that the partner has changed. A time in the future is that of the next
+    -- notification, a time in the past that of the last one. NULL: no such notification.
     notified_at timestamptz,
     -- When the task was last moved to another room, and the id of the room before. A client that had no connection at
     -- that time receives the notification later.

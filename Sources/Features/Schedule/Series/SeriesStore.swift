@@ -48,27 +48,27 @@ package struct SeriesStore: Sendable {
     package func begin(
         _ request: SeriesRequest, report: (SeriesTasks) async -> Void = { _ in }
     ) async throws -> SeriesBeginning {
-        let tasks = storage.room(for: .tasks, count: mostTasks(of: request))
-        let place = storage.room(for: .series)
+        let tasks = storage.reserve(in: .tasks, count: mostTasks(of: request))
+        let series = storage.reserve(in: .series)
         let parameters: [PostgresParameter] =
             [
                 .text(UUID().text), .text(request.device.text), .text(request.title),
                 .integer(request.startTime.seconds), .text(request.timeZone), .integer(request.days.rawValue),
                 request.until.map { .integer($0.days) } ?? .null, .integer(settings.seriesDays),
             ] + [settings.reminderLead, settings.horizon, settings.roomDuration].map(seconds) + [
-                .integer(tasks.isFree ? settings.maxTasksPerDevice : 0),
-                .integer(place.isFree ? settings.maxSeriesPerDevice : 0),
+                .integer(tasks.isGranted ? settings.maxTasksPerDevice : 0),
+                .integer(series.isGranted ? settings.maxSeriesPerDevice : 0),
             ]
         let rows = try await storage.using(tasks) {
-            try await storage.using(place) { try await self.rows(Statement.begin, parameters) }
+            try await storage.using(series) { try await self.rows(Statement.begin, parameters) }
         }
         let code = rows.first?.code ?? ""
         storage.giveBack(tasks, used: rows.count - 1)
-        if code != "begun" { storage.giveBack(place) }
+        if code != "begun" { storage.giveBack(series) }
         switch code {
         case "begun": storage.added(.series)
         case "repeated": break
-        case "too_many_series": throw try place.refusal ?? refusal(code)
+        case "too_many_series": throw try series.refusal ?? refusal(code)
         case "too_many_tasks": throw try tasks.refusal ?? refusal(code)
         default: throw try refusal(code)
         }
@@ -78,7 +78,7 @@ package struct SeriesStore: Sendable {
         let own = try await list(of: request.device).first {
             $0.startTime == request.startTime && $0.timeZone == request.timeZone && $0.days == request.days
         }
-        // The series may have ended meanwhile.
+        // The series may have ended after it was stored.
         guard let own else { throw try refusal("no_such_series") }
         return SeriesBeginning(series: own, isNew: code == "begun", tasks: changes)
     }

@@ -4,8 +4,8 @@ import Postgres
 
 /// Creates the tasks of series in advance, each day at a quiet hour, one series at a time.
 ///
-/// Several daemons may do this on one database. A daemon skips a series that another daemon is working on. If an outage
-/// prevents this in a series' hour, the next available daemon does it.
+/// Several daemons may run this worker on one database. A daemon skips a series that another daemon is working on. If
+/// no daemon works at a series' quiet hour, the first daemon that runs after it creates the tasks.
 package actor SeriesWorker: Service {
     /// The pause between two series, which leaves the database free for other work.
     private static let pause = Duration.milliseconds(10)

@@ -41,33 +41,36 @@ package struct ScheduleStore: Sendable {
     }
 
     package func register(_ request: TaskRequest) async throws -> RegistrationOutcome {
-        let room = storage.room(for: .tasks)
+        let reservation = storage.reserve(in: .tasks)
         let parameters: [PostgresParameter] =
             [.text(request.slot.device.text), .text(request.title)] + request.slot.parameters
             + [settings.reminderLead, settings.horizon, settings.roomDuration].map { .double($0 / .seconds(1)) }
             // With a full quota, a device may still repeat and rename its tasks.
             + [
-                .integer(room.isFree ? settings.maxTasksPerDevice : 0), .double(settings.lateJoinWindow / .seconds(1)),
+                .integer(reservation.isGranted ? settings.maxTasksPerDevice : 0),
+                .double(settings.lateJoinWindow / .seconds(1)),
                 request.invites ? .double(settings.invitationHold / .seconds(1)) : .null,
             ]
-        return try outcome(try await storage.using(room) { try await task(Statement.register, parameters) }, room)
+        let row = try await storage.using(reservation) { try await task(Statement.register, parameters) }
+        return try outcome(row, reservation)
     }
 
     /// Registers the task of an invitation's guest.
     package func accept(_ request: InvitationRequest) async throws -> RegistrationOutcome {
-        let room = storage.room(for: .tasks)
+        let reservation = storage.reserve(in: .tasks)
         let parameters: [PostgresParameter] =
             [
                 .text(request.device.text), .text(request.token.text), .text(request.title),
                 request.timeZone.map { .text($0) } ?? .null,
             ]
             + [settings.reminderLead, settings.horizon, settings.roomDuration].map { .double($0 / .seconds(1)) }
-            + [.integer(room.isFree ? settings.maxTasksPerDevice : 0)]
-        return try outcome(try await storage.using(room) { try await task(Statement.accept, parameters) }, room)
+            + [.integer(reservation.isGranted ? settings.maxTasksPerDevice : 0)]
+        let row = try await storage.using(reservation) { try await task(Statement.accept, parameters) }
+        return try outcome(row, reservation)
     }
 
-    private func outcome(_ row: TaskRow, _ room: StorageRoom) throws -> RegistrationOutcome {
-        if row.code != "created" { storage.giveBack(room) }
+    private func outcome(_ row: TaskRow, _ reservation: StorageReservation) throws -> RegistrationOutcome {
+        if row.code != "created" { storage.giveBack(reservation) }
         switch row.code {
         case "created":
             storage.added(.tasks)
@@ -79,7 +82,7 @@ package struct ScheduleStore: Sendable {
             let (task, change) = try row.decided()
             return .retitled(task, change)
         case "too_many_tasks":
-            return .refused(room.refusal ?? .tooManyTasks(settings.maxTasksPerDevice))
+            return .refused(reservation.refusal ?? .tooManyTasks(settings.maxTasksPerDevice))
         default:
             return .refused(try row.refusal())
         }

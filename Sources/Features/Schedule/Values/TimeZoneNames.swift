@@ -7,7 +7,7 @@ package struct TimeZoneNames: Sendable {
     /// The names by their lowercase form.
     private let names: [String: String]
 
-    /// Creates the list from the names of PostgreSQL's files, without those that aren't IANA names.
+    /// Creates the list from PostgreSQL's `pg_timezone_names`, without the names that aren't IANA names.
     package init(_ names: some Sequence<String>) {
         let foreign: Set<String> = ["posixrules", "localtime", "Factory"]
         let known = names.filter { !foreign.contains($0) && !$0.hasPrefix("posix/") && !$0.hasPrefix("right/") }

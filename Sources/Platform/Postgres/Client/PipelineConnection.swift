@@ -4,9 +4,9 @@ import Glibc
 
 /// A connection in libpq's pipeline mode. The object is used only on the pool's queue.
 ///
-/// Each query is sent as `[Parse] Bind Execute Sync`. It is a transaction of its own, and an error ends at the query's
-/// Sync. Results arrive in the order of sending: `[prepared] rows|error synced` for each query. If a query has its own
-/// time limit, a statement before it in the same transaction sets the server's limit.
+/// Each query is sent as `[Parse] Bind Execute Sync`. A query is a transaction of its own, and an error ends at the
+/// query's Sync. Results arrive in the order of sending: `[prepared] rows|error synced` for each query. If a query has
+/// its own time limit, a statement before it in the same transaction sets the server's limit.
 final class PipelineConnection {
     /// An answered query.
     struct Completion {
@@ -26,8 +26,8 @@ final class PipelineConnection {
     private var inFlight: [PipelinedQuery] = []
     /// The names of the statements that are prepared on this connection, including those whose Parse is in flight.
     private var prepared: Set<String> = []
-    /// The errors of failed Parse messages, by statement. They are the results of queries that were sent before the
-    /// failure was known.
+    /// The errors of failed Parse messages, by statement. Queries that were sent before the failure was known get these
+    /// errors as results.
     private var prepareFailures: [String: PostgresError] = [:]
 
     /// Returns `nil` if the connection can't be used. `onReady` is called on the queue whenever ``receive()`` has work.

@@ -14,7 +14,7 @@ struct PipelinedQuery {
     var rows: PostgresRows?
     var error: PostgresError?
 
-    /// The result for the caller. It is complete when the Sync was answered.
+    /// The result for the caller. The result is complete when the server has answered the Sync.
     var result: Result<PostgresRows, PostgresError> {
         if let error { return .failure(error) }
         if let rows { return .success(rows) }

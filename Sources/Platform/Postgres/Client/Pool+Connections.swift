@@ -16,7 +16,7 @@ extension Pool {
     }
 
     func opened(_ id: ConnectionID, _ handle: ConnectionHandle?) {
-        // If the attempt was abandoned meanwhile, the handle is released here, which closes the connection.
+        // If the attempt was abandoned before it succeeded, the handle is released here, which closes the connection.
         guard attempts.removeValue(forKey: id) != nil else { return }
         let connection = handle.flatMap { handle in
             PipelineConnection(handle, queue: executor.queue) { [weak self] in

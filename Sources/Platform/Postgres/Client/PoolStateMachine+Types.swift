@@ -33,8 +33,8 @@ extension PoolStateMachine {
             case ready
             /// The server hasn't answered for too long. The connection takes no more queries until bytes arrive.
             case stalled
-            /// The connection takes no more queries. It is closed when all its queries are answered, or at `by` at the
-            /// latest.
+            /// The connection takes no more queries. The pool closes it when all its queries are answered, or at `by`
+            /// at the latest.
             case leaving(by: Instant?)
             /// The pool has closed the connection. Its place stays taken until the server has closed the connection
             /// too, because a statement may still run on the server. The server's time limit ends that statement by
@@ -135,7 +135,7 @@ extension PoolStateMachine {
 
         /// The connection for the next query of an owner. `nil` if all connections are full, or if the owner has
         /// queries on `most` connections and these are full. While a connection `isOpening`, the query doesn't go to a
-        /// connection with queries of another owner, which may be slow. It waits instead.
+        /// connection with queries of another owner, which may be slow. The query waits instead.
         func place(
             for owner: WaitingQueries.Owner, limit: Int, most: Int?, isOpening: Bool
         ) -> (ConnectionID, lastReceivedAt: Instant)? {

@@ -294,7 +294,8 @@ extension PoolStateMachine {
 
     /// Fails the queries of a connection that has been silent for too long. The connection is kept, because a single
     /// slow query may be the reason. The deadline of that query ends the connection. Idle connections that were silent
-    /// for the same time may also be dead. They are closed, so that the next queries don't fail on them one by one.
+    /// for the same time may also be dead. The pool closes these connections, so that the next queries don't fail on
+    /// them one by one.
     private mutating func failIfSilent(_ connection: ConnectionID, _ now: Instant) -> [Action] {
         guard let slot = slots[connection], !slot.isConnecting else { return [] }
         let silent = slot.inFlight.filter { query in

@@ -57,8 +57,8 @@ struct WaitingQueries {
 
     var count: Int { entries.count }
     var isEmpty: Bool { entries.isEmpty }
-    /// The number of owners in `turns`. It includes owners whose queries were removed, until ``sweepTurns()`` removes
-    /// the owners.
+    /// The number of owners in `turns`. The number includes owners whose queries were removed, until ``sweepTurns()``
+    /// removes these owners.
     var ownerCount: Int { turns.count - firstTurn }
 
     mutating func append(_ entry: Entry) {
@@ -136,8 +136,8 @@ struct WaitingQueries {
         return entries.keys.sorted()
     }
 
-    /// Removes a turn by moving the owners before it. They are few, because each already has queries on the maximum
-    /// number of connections.
+    /// Removes a turn by moving the owners before it. There are few owners before it, because each of them already has
+    /// queries on the maximum number of connections.
     private mutating func removeTurn(at turn: Int) {
         for index in stride(from: turn, to: firstTurn, by: -1) { turns[index] = turns[index - 1] }
         firstTurn += 1

@@ -23,8 +23,9 @@ package actor ClusterBackup {
         self.isDurable = isDurable
     }
 
-    /// Writes the database to a file. The file gets its name only when it is complete, and then replaces an older one.
-    /// A daemon may use the database meanwhile. If the cluster is stopped, it is started for the backup.
+    /// Writes the database to a file. The file gets its name only when it is complete, and then replaces an older file
+    /// with this name. A daemon may use the database during the backup. If the cluster is stopped, it is started for
+    /// the backup.
     ///
     /// - Parameter starting: Called before a stopped cluster is started.
     /// - Returns: The file's size in bytes.

@@ -18,7 +18,7 @@ struct ClusterPlacement: Sendable, Equatable {
 
     let names: ClusterNames
     let user: ClusterUser
-    /// The directory that contains `data`. It also contains `socket`, unless that path is too long.
+    /// The directory that contains `data`. The directory also contains `socket`, unless that path is too long.
     let home: Directory
     let sockets: Directory
     let relocatedFrom: String?
@@ -37,7 +37,7 @@ struct ClusterPlacement: Sendable, Equatable {
             relocationReason: relocationReason)
     }
 
-    /// Returns a connection string that sets everything that `PG*` variables of the environment could change.
+    /// Returns a connection string with all parameters that `PG*` variables of the environment could change.
     static func conninfo(names: ClusterNames, sockets: String, database: String) -> String {
         """
         host='\(sockets)' port=\(port) user=\(names.superuser) dbname=\(database) hostaddr='' \

@@ -14,7 +14,7 @@ struct PostgresBinaries: Sendable, Equatable {
     /// Debian's directory of installations, with a directory for each version.
     static let debian = "/usr/lib/postgresql"
 
-    /// Returns all installations, the newest first. They are the one that `pg_config` names, and Debian's.
+    /// Returns the installation that `pg_config` names and those of Debian's packages, the newest first.
     static func installed() -> [PostgresBinaries] {
         var directories = Directory(path: debian).entries.map { "\(debian)/\($0)/bin" }
         if let configured = bindirOfPgConfig(), !directories.contains(configured) { directories.append(configured) }
@@ -35,8 +35,8 @@ struct PostgresBinaries: Sendable, Equatable {
         throw PrivateClusterError(UpgradeAdvice(data: data, from: existing, to: newest, user: user, names: names).text)
     }
 
-    /// Returns the path of a client program. It is next to the server's programs. It may also be installed without a
-    /// server, as by Debian's `postgresql-client-15`.
+    /// Returns the path of a client program. Looks next to the server's programs, and then for a client without a
+    /// server, such as Debian's `postgresql-client-15`.
     static func client(_ program: String, major: Int, in root: String = debian) -> String? {
         (installed().filter { $0.major == major }.map { $0.path(program) } + ["\(root)/\(major)/bin/\(program)"])
             .first { access($0, X_OK) == 0 }

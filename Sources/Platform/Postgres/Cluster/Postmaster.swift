@@ -21,7 +21,7 @@ struct Postmaster: Sendable {
     }
 
     /// Sends a signal (PostgreSQL 15 manual, 19.5). SIGINT disconnects the clients and stops the server cleanly.
-    /// SIGQUIT stops it at once, so that the next start has to recover.
+    /// SIGQUIT stops the server immediately, so the next start has to recover.
     func signal(_ number: Int32) {
         kill(pid, number)
     }

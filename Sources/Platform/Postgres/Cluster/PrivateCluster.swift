@@ -4,11 +4,11 @@ package import Glibc
 import Synchronization
 
 /// The daemon's own PostgreSQL cluster in a state directory. The cluster is created if it doesn't exist, and started if
-/// it isn't running. If an earlier daemon left it running, this daemon takes it over. It accepts connections only
-/// through a Unix socket. Other clusters on the machine are never changed.
+/// it isn't running. If an earlier daemon left it running, this daemon takes it over. The server accepts connections
+/// only through a Unix socket. Other clusters on the machine are never changed.
 package actor PrivateCluster {
-    /// The queue of this actor. File operations block it for a few milliseconds, and `initdb` for longer. It has no
-    /// other work.
+    /// The queue of this actor. File operations block it for a few milliseconds, and `initdb` for longer. The queue has
+    /// no other work.
     private nonisolated let executor = QueueExecutor(label: "postgres.cluster")
     private let stateDirectory: Directory
     private let names: ClusterNames
@@ -53,8 +53,8 @@ package actor PrivateCluster {
         }
     }
 
-    /// Stops the server cleanly, or at once if a clean stop takes longer than `timeout`. Unlocks the state directory.
-    /// Does nothing if the server isn't running.
+    /// Stops the server cleanly, or with SIGQUIT if a clean stop takes longer than `timeout`. Unlocks the state
+    /// directory. Does nothing if the server isn't running.
     package func stop(timeout: Duration = .seconds(20)) async {
         defer { lock = nil }
         guard let postmaster else { return }
@@ -68,8 +68,8 @@ package actor PrivateCluster {
         self.postmaster = nil
     }
 
-    /// Requests the server to stop, and returns at once. A daemon calls this when it receives a second signal to end.
-    /// It only calls `kill`.
+    /// Requests the server to stop, and returns without waiting for it. A daemon calls this when it receives a second
+    /// signal to end. The method only calls `kill`.
     package nonisolated func signalFastShutdown() {
         let pid = pid.load(ordering: .relaxed)
         if pid > 1 { kill(pid, SIGINT) }

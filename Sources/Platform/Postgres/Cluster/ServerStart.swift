@@ -46,7 +46,7 @@ struct ServerStart {
             if file.isReady {
                 let socket = Directory(path: file.socketDirectory).appending(".s.PGSQL.\(file.port)")
                 if socket.exists { return running }
-                // The server's socket was deleted, so no client can reach the server. It has to restart.
+                // The server's socket was deleted, so no client can reach the server. The server has to restart.
                 running.signal(SIGINT)
             }
             try await pause("a server that runs already (process \(file.pid)) is not ready")

@@ -1,5 +1,5 @@
-/// Updates a database's schema. An advisory lock ensures that only one daemon does so at a time. Each missing migration
-/// is one transaction. Then another transaction replaces all functions.
+/// Updates a database's schema. An advisory lock ensures that only one daemon at a time updates the schema. Each
+/// missing migration is one transaction. After the migrations, one more transaction replaces all functions.
 struct Migrator {
     private static let lockPause = Duration.milliseconds(100)
 
@@ -53,7 +53,7 @@ struct Migrator {
         return change
     }
 
-    /// Waits until no other daemon migrates. It polls, because a wait in the server would look as if the server hung.
+    /// Waits until no other daemon migrates. Polls, because a wait in the server would look like a server that hangs.
     private func lock(_ session: PostgresSession) async throws {
         let end = ContinuousClock.now + configuration.migrationTimeout
         while true {

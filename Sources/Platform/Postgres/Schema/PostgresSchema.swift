@@ -69,7 +69,7 @@ package struct PostgresFunctions: Sendable {
     package let oldestUsable: Int
     /// The scripts in the order of their execution: a view comes after the functions that it calls.
     package let scripts: [Script]
-    /// The names of functions that a migration made. They are never dropped.
+    /// The names of functions that a migration made. These functions are never dropped.
     package let kept: [String]
 
     /// The definitions of one topic.

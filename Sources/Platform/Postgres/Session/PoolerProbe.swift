@@ -11,8 +11,8 @@ package enum PoolerProbe {
     /// - Parameter limit: The maximum time of each statement.
     /// - Throws: ``TransactionPoolerError``; ``PostgresError`` if the database doesn't answer.
     package static func run(_ configuration: PostgresConfiguration, limit: Duration = .seconds(10)) async throws {
-        // A pooler may leave a process that still listens to this channel. The name is random, so no other code uses
-        // it.
+        // A pooler may keep a server process that still listens to this channel after the probe. The name is random, so
+        // no other code sends notifications to the channel.
         let channel = "probe_\(UInt64.random(in: 0...UInt64.max))"
         let isNotified = Locked(false)
         let listener = try await PostgresSession.connect(

@@ -2,8 +2,8 @@ import CLinux
 package import Dispatch
 import Glibc
 
-/// Calls a handler on a queue whenever a socket or pipe is readable or writable, until it is cancelled. It is used only
-/// on that queue.
+/// Calls a handler on a queue whenever a socket or pipe is readable or writable, until it is cancelled. This object is
+/// used only on that queue.
 ///
 /// Dispatch gets only an epoll descriptor, which watches the real descriptor. The reason is a fault of Dispatch on
 /// Linux. When a watched descriptor has a hang-up (`EPOLLHUP`), libdispatch frees its record on the source's queue

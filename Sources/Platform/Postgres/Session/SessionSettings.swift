@@ -1,5 +1,5 @@
-/// The settings of a new session. They are set by statements. The keyword `options` isn't used, because poolers refuse
-/// it and an operator may have set it.
+/// The settings of a new session, which statements set. The keyword `options` isn't used, because poolers refuse it and
+/// an operator may have set it.
 ///
 /// `ALTER ROLE … SET` and `ALTER DATABASE … SET` change the defaults of a session. This type therefore sets everything
 /// that changes a result, the text of a value, or the life of a connection. Two settings remain the operator's choice:
@@ -47,14 +47,14 @@ struct SessionSettings {
         ("default_transaction_isolation", "'read committed'"), ("default_transaction_deferrable", "off"),
     ]
 
-    /// Settings that some releases, platforms or roles don't have. They are two lists.
+    /// Two lists of settings that some releases, platforms or roles don't have.
     ///
     /// - With the first list, the server notices within half a second that a client has disconnected, and within 25 s
-    ///   that the client's machine has gone. It also removes limits of newer releases: for idle sessions (since
-    ///   PostgreSQL 14) and long transactions (since 17). If a setting can't be set, it is left out, and the other
-    ///   limits apply.
+    ///   that the client's machine has gone. The first list also removes limits of newer releases: for idle sessions
+    ///   (since PostgreSQL 14) and long transactions (since 17). If a setting can't be set, it is left out, and the
+    ///   other limits apply.
     /// - The second list has settings of superusers that turn off foreign keys or change the meaning of functions. If
-    ///   such a setting has another value and the role may not set it, the connection fails.
+    ///   such a setting has another value and the role isn't allowed to set it, the connection fails.
     private static let conditional = """
         DO $$
         DECLARE

@@ -24,7 +24,7 @@ extension PostgresError {
         }
         switch sqlState.prefix(2) {
         // These classes mean: out of disk, memory or connections; I/O errors; internal errors. PostgreSQL also reports
-        // an internal error if a file may not grow because of a quota or limit.
+        // an internal error if a quota or limit prevents a file from growing.
         case "53", "58", "XX": return .refused(sqlState: sqlState)
         // The statement was cancelled, or the server is shutting down.
         case "57": return .unavailable(outcomeUnknown: false)

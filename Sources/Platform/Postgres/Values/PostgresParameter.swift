@@ -118,7 +118,7 @@ extension PostgresParameter {
     ) {
         let size = MemoryLayout<Value>.size
         let start = bytes.count
-        // The memory is appended at once, because each single append would check the capacity.
+        // One call appends the whole memory, because a call for each byte would check the capacity each time.
         bytes.append(contentsOf: repeatElement(0, count: 20 + elements.count * (4 + size)))
         let end = bytes.withUnsafeMutableBytes { bytes in
             var end = start

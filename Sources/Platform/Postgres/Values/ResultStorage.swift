@@ -24,9 +24,9 @@ final class ResultStorage: @unchecked Sendable {
         return Int(String(cString: digits)) ?? 0
     }
 
-    /// Returns the index of a column by its name. It compares the name with each column in turn. For the dozen columns
-    /// of a statement this is faster than a hash table. Most columns differ in the first letter, which is compared
-    /// without a call of `strcmp`. Unlike `PQfnumber`, it doesn't fold the case.
+    /// Returns the index of a column by its name. Compares the name with one column after the other. For the dozen
+    /// columns of a statement this is faster than a hash table. Most columns differ in the first letter, which is
+    /// compared without a call of `strcmp`. Unlike `PQfnumber`, this method doesn't fold the case.
     func column(_ name: String) -> Int32? {
         name.withCString { wanted in
             (0..<PQnfields(result)).first { index in

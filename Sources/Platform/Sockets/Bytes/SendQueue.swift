@@ -2,19 +2,19 @@ import Glibc
 
 /// The unsent bytes of a socket, in order.
 ///
-/// A value without I/O. Bytes are appended, and pieces of memory are returned for sending. The bytes that the kernel
-/// took are dropped from the front. If the same bytes are appended twice in a row, the last segment counts a
-/// repetition. A burst of one broadcast frame therefore costs only one counter per receiver. With one segment, the
-/// usual case, the queue allocates no memory.
+/// A value type without I/O. ``append(_:times:)`` adds bytes. ``gather(into:)`` returns pieces of memory to send.
+/// ``removeFirst(_:)`` drops the bytes that the kernel has taken. If the same bytes are appended several times in a
+/// row, they share one segment, whose `end` grows. Repeated copies of one broadcast frame therefore take no further
+/// memory. With one segment, the usual case, the queue allocates no memory.
 struct SendQueue: Sendable {
     private struct Segment {
         let bytes: SharedBytes
-        /// The beginning of the unsent part. It counts from the start of the first repetition of `bytes`.
+        /// The beginning of the unsent part. An offset from the start of the first repetition of `bytes`.
         var start: Int
         var end: Int
 
-        /// Removes whole repetitions from the end, if they may be left out, until at least `excess` bytes are removed
-        /// or no whole one is left.
+        /// Removes whole unsent repetitions from the end, until at least `excess` bytes are removed or no such
+        /// repetition is left. Removes nothing if ``SharedBytes/mayBeLeftOut`` is `false`.
         ///
         /// - Returns: The number of removed repetitions.
         mutating func leaveOut(_ excess: Int) -> Int {
@@ -38,9 +38,9 @@ struct SendQueue: Sendable {
 
     var isEmpty: Bool { byteCount == 0 }
 
-    /// The approximate memory that the queue holds. It counts more than the bytes: a hundred pongs of two bytes take
-    /// far more than 200 bytes. A repeated segment counts with all its repetitions, although its bytes are in memory
-    /// only once.
+    /// The approximate memory that the queue holds. This is more than the number of bytes: a hundred pongs of two bytes
+    /// take far more than 200 bytes. A repeated segment counts with all its repetitions, although its bytes are in
+    /// memory only once.
     var heldBytes: Int { byteCount &+ (rest.count &- Int(taken)) &* Self.segmentBytes }
 
     /// The memory of a segment without its bytes: the segment, its object, and the overhead of two allocations.
@@ -68,8 +68,8 @@ struct SendQueue: Sendable {
         }
     }
 
-    /// Writes the next pieces to `vectors` until it is full, and returns the number of pieces. They are valid until the
-    /// queue changes.
+    /// Writes the next pieces to `vectors` until it is full, and returns the number of pieces. The pieces are valid
+    /// until the queue changes.
     func gather(into vectors: UnsafeMutableBufferPointer<iovec>) -> Int {
         guard let first else { return 0 }
         var filled = Self.gather(first, into: vectors, from: 0)
@@ -99,10 +99,10 @@ struct SendQueue: Sendable {
         return index
     }
 
-    /// Removes pieces that may be left out, the newest first, until `excess` bytes of ``heldBytes`` are removed. A
-    /// piece is never removed in part.
+    /// Removes pieces whose ``SharedBytes/mayBeLeftOut`` is `true`, the newest first, until at least `excess` bytes of
+    /// ``heldBytes`` are removed or no such piece is left. A piece that is sent in part stays.
     ///
-    /// - Returns: The number of removed pieces. They may have fewer bytes than `excess`.
+    /// - Returns: The number of removed pieces.
     mutating func leaveOut(_ excess: Int) -> Int {
         let goal = heldBytes - excess
         var sum = 0

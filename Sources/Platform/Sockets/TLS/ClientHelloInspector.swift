@@ -1,8 +1,8 @@
 /// Checks a client's plaintext on a TLS port before OpenSSL reads it. A value that gets the bytes piece by piece.
 ///
 /// When OpenSSL receives the header of a ClientHello, it allocates memory for the length in that header, up to 128 KB.
-/// A thousand peers that send only nine bytes each would use 128 MB. This type therefore checks the length first. It
-/// also checks a second ClientHello, which follows a HelloRetryRequest (RFC 8446 §4.1.4).
+/// A thousand peers that send only nine bytes each would use 128 MB. This type therefore checks the length first. The
+/// type also checks a second ClientHello, which follows a HelloRetryRequest (RFC 8446 §4.1.4).
 struct ClientHelloInspector {
     enum Verdict: Equatable {
         /// OpenSSL may read the bytes.
@@ -71,7 +71,7 @@ struct ClientHelloInspector {
         recordHeaderSeen += 1
         guard isFirstRecord, recordHeaderSeen == Self.recordHeaderBytes else { return nil }
         isFirstRecord = false
-        // A valid client doesn't split the header of the message. A client that does so may want to hide the length.
+        // A valid client doesn't split the header of the message. A client that splits it may want to hide the length.
         return recordLeft < Self.messageHeaderBytes ? .protocolError : nil
     }
 

@@ -19,7 +19,7 @@ package final class TLSContext: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - certificateFile: The server's certificate, followed by the intermediate ones in order.
-    ///   - keyFile: The unencrypted key. It may be the same file.
+    ///   - keyFile: The file with the unencrypted key. It may be the certificate's file.
     /// - Throws: ``TLSFileError`` if the files can't be read, don't match or are too weak.
     package init(certificateFile: String, keyFile: String) throws(TLSFileError) {
         let chain = try TLSFile(certificateFile)

@@ -2,7 +2,7 @@ import Glibc
 
 /// A small file that is read as a whole.
 struct TLSFile {
-    /// The maximum size in bytes. It is far more than any chain of certificates needs. It also bounds the size of a
+    /// The maximum size in bytes. No chain of certificates needs that many bytes. The limit also bounds the size of a
     /// handshake.
     static let maxBytes = 64 * 1024
 

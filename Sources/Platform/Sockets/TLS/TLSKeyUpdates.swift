@@ -3,9 +3,9 @@ import COpenSSL
 /// A limit for key updates that a peer may cause (RFC 8446 §4.6.3). An update takes only 27 bytes, and neither the
 /// handler nor a rate counts it. But OpenSSL must derive keys, and perhaps answer.
 ///
-/// A session has a credit in bytes. Received bytes increase the credit, and updates reduce it. A peer can therefore
-/// cause some updates at once, and more for each megabyte that it sends. The standard requires no update before about
-/// 2^24 records (§5.5).
+/// A session has a credit in bytes. Received bytes increase the credit, and updates reduce it. A new peer can therefore
+/// cause some updates immediately, and more for each megabyte that it sends. The standard requires no update before
+/// about 2^24 records (§5.5).
 enum TLSKeyUpdates {
     static let cost = 1 << 20
     static let maxCredit = 32 * cost

@@ -9,8 +9,8 @@ import Glibc
 final class TLSSession {
     /// The result of reading ciphertext.
     struct Input {
-        /// The decrypted bytes. They are in the loop's buffer, and valid until the next call for any session of the
-        /// loop.
+        /// The decrypted bytes. These bytes are in the loop's buffer, and valid until the next call for any session of
+        /// the loop.
         var plaintext: UnsafeMutableRawBufferPointer
         /// Whether this input has completed the handshake.
         var isNewlySecure = false
@@ -169,7 +169,7 @@ final class TLSSession {
         var records = 0
         while !queue.isEmpty, records < Self.recordsPerSend, unsent.count <= Self.sealedAhead {
             let plaintext = Self.nextRecord(of: queue, in: traffic.record, vectors)
-            // The BIO takes all bytes at once, and TLS doesn't renegotiate. So SSL_write either writes all bytes or
+            // The BIO takes all bytes in one call, and TLS doesn't renegotiate. So SSL_write either writes all bytes or
             // fails.
             guard SSL_write(ssl, plaintext.baseAddress, CInt(plaintext.count)) == plaintext.count else {
                 TLSErrorQueue.clear()

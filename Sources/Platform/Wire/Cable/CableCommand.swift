@@ -8,8 +8,8 @@
 package enum CableCommand: Sendable, Equatable {
     case subscribe(CableIdentifier)
     case unsubscribe(CableIdentifier)
-    /// A message for a subscription. `data` is the content of a JSON string, which should be an object. It is `nil` if
-    /// it isn't a string.
+    /// A message for a subscription. `data` is the content of a JSON string, which should be an object. `nil` if the
+    /// client sent no string.
     case message(CableIdentifier, data: [UInt8]?)
     /// Extended protocol: a subscription with a history or with presence.
     case resume(CableIdentifier, CableResumption)
@@ -18,7 +18,7 @@ package enum CableCommand: Sendable, Equatable {
     /// Extended protocol: a request about presence.
     case presence(CableIdentifier, CablePresenceRequest)
 
-    /// Whether the message is the answer to a ping. The extended protocol has such answers. They have no effect.
+    /// Whether the message is a pong, the extended protocol's answer to a ping. A pong has no effect.
     package static func isPong(_ message: UnsafeRawBufferPointer) -> Bool {
         JSONObject(message)?.string("command") == Array("pong".utf8)
     }

@@ -38,7 +38,7 @@ package struct ServerSentEventParser: Sendable {
         return events
     }
 
-    /// Takes a line. If it is an empty line after data, returns the event that it completes.
+    /// Parses the current line. If the line is empty and completes an event with data, returns the event.
     private mutating func takeLine() -> ServerSentEvent? {
         let count = line.count
         if isFirstLine, line.starts(with: [0xEF, 0xBB, 0xBF]) { line.removeFirst(3) }
@@ -54,7 +54,7 @@ package struct ServerSentEventParser: Sendable {
         return nil
     }
 
-    /// Takes a field. Returns whether it is a field of the event.
+    /// Adds a field to the current event. Returns `false` for a comment or an unknown field.
     private mutating func takeField(_ name: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) -> Bool {
         let text = String(decoding: value, as: UTF8.self)
         if name.elementsEqual("data".utf8) {

@@ -9,8 +9,8 @@ struct HTTPHeadParser {
     private var lineStart = 0
     private var scanned = 0
 
-    /// Continues with `bytes`: all bytes of the head until now, and possibly more. They must begin with the bytes of
-    /// the last call. Returns the length of the head after its last line was parsed.
+    /// Continues with `bytes`: all bytes of the head until now, and possibly more. The argument must begin with the
+    /// bytes of the last call. Returns the length of the head after its last line was parsed.
     mutating func advance(
         over bytes: UnsafeRawBufferPointer, limits: HTTPLimits
     ) throws(HTTPParseError) -> Int? {

@@ -3,7 +3,7 @@ extension HTTPHeaders {
     /// Whether `If-None-Match` contains this entity tag or `*`. If so, a GET or HEAD is answered with `304`. Tags are
     /// compared weakly (§8.8.3.2).
     ///
-    /// - Parameter tag: The tag with its quotes and without `W/`. It must not contain a comma.
+    /// - Parameter tag: The tag with its quotes and without `W/`. The tag must not contain a comma.
     package func names(entityTag tag: String) -> Bool {
         var tag = tag
         return tag.withUTF8 { tag in

@@ -1,8 +1,8 @@
 // The query, parsed like a form (WHATWG URL §5.1): `name=value` pairs between ampersands. A `+` means a space, and
 // escapes are decoded after the split. The head's parser has already checked the escapes.
 extension HTTPRequestHead {
-    /// All pairs in order. `a=1&&b` has the pairs `a` with `1`, and `b` with an empty value. They are computed at each
-    /// call.
+    /// All pairs in order. `a=1&&b` has the pairs `a` with `1`, and `b` with an empty value. The pairs are computed at
+    /// each call.
     package var queryItems: [(name: String, value: String)] {
         var items: [(name: String, value: String)] = []
         withQueryItems { name, value in

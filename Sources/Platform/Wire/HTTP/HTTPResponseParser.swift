@@ -174,7 +174,7 @@ package struct HTTPResponseParser {
     private static func status(_ line: UnsafeRawBufferPointer) throws(HTTPResponseError) -> HTTPStatus {
         guard line.count >= 12, line[8] == ASCII.space, line.count == 12 || line[12] == ASCII.space,
             line.part(9..<12).allSatisfy(ASCII.isDigit), line[9] != UInt8(ascii: "0"),
-            // A CR within a line is invalid (§2.2), and so are other bytes that a reason phrase must not contain.
+            // A CR within a line is invalid (§2.2). Other bytes that a reason phrase must not contain are invalid too.
             line.part(12..<line.count).areFieldValueBytes,
             (try? HTTPVersion(line.part(0..<8))) != nil
         else { throw .badStatusLine }

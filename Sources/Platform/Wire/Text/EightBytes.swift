@@ -1,7 +1,8 @@
-/// Eight bytes in one word, with the first byte in the lowest bits. A property is computed for all eight bytes at once.
+/// Eight bytes in one word, with the first byte in the lowest bits. One operation computes a property of all eight
+/// bytes.
 ///
 /// In intermediate words, the top bit of each byte is set if the byte has the property. An addition to the other seven
-/// bits sets the top bit if they reach a bound. It never carries into the next byte.
+/// bits sets the top bit if they reach a bound. The addition never carries into the next byte.
 package struct EightBytes {
     private let word: UInt64
     /// The lower seven bits of each byte.
@@ -74,8 +75,8 @@ package struct EightBytes {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether `holds` is true for every byte. Eight bytes at a time are first tested with `holdsForEight`. It may be
-    /// `false` even if `holds` is true for all eight.
+    /// Whether `holds` is true for every byte. Eight bytes at a time are first tested with `holdsForEight`.
+    /// `holdsForEight` may return `false` even if `holds` is `true` for all eight.
     func allSatisfy(_ holds: (UInt8) -> Bool, eight holdsForEight: (EightBytes) -> Bool) -> Bool {
         var index = 0
         while index < count {

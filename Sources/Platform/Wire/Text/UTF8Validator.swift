@@ -23,7 +23,7 @@ package struct UTF8Validator: Sendable, Equatable {
     }
 
     /// Validates the next bytes. Returns `false` if the text can't become valid any more. Don't use the validator after
-    /// that.
+    /// it has returned `false`.
     package mutating func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var index = 0
         let count = bytes.count

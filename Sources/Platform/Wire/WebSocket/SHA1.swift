@@ -1,5 +1,5 @@
-/// SHA-1 (FIPS 180-4 §6.1), with which a client checks `Sec-WebSocket-Accept`. It runs once per connection. OpenSSL's
-/// algorithms aren't used, because loading them would take 2 MB in a program without TLS.
+/// SHA-1 (FIPS 180-4 §6.1), with which a client checks `Sec-WebSocket-Accept`. The server computes it once per
+/// connection. OpenSSL's algorithms aren't used, because loading them would take 2 MB in a program without TLS.
 enum SHA1 {
     static func digest(_ message: [UInt8]) -> [UInt8] {
         var padded = message + [0x80]

@@ -83,7 +83,7 @@ package enum WebSocketFrameEncoder {
         text.withUTF8 { encode(.text, UnsafeRawBufferPointer($0), mask: mask, into: &buffer) }
     }
 
-    /// Appends a close frame (§5.5.1). Its payload is empty if there is no code, or if the code may not be sent. The
+    /// Appends a close frame (§5.5.1). The payload is empty if there is no code, or if the code must not be sent. The
     /// reason is cut after the last whole character within 123 bytes.
     package static func close(
         _ code: WebSocketCloseCode?, reason: String = "", mask: WebSocketMask? = nil, into buffer: inout [UInt8]

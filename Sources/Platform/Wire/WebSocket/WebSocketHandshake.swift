@@ -80,8 +80,8 @@ package enum WebSocketHandshake {
     private static let maxExtensionElements = 64
 
     /// Appends the base64 of the SHA-1 of the key and the UUID that the protocol defines (§4.2.2). SHA-1 isn't used for
-    /// protection here. It only shows that the server implements the protocol. Returns `false` if the system forbids
-    /// SHA-1.
+    /// protection here. The digest only shows that the server implements the protocol. Returns `false` if the system
+    /// forbids SHA-1.
     static func appendAcceptValue(
         forKey key: UnsafeRawBufferPointer, to answer: inout [UInt8], with digest: HandshakeDigest
     ) -> Bool {

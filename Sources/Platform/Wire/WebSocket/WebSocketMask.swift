@@ -3,7 +3,7 @@ package struct WebSocketMask: Sendable, Hashable {
     /// The four bytes, the first in the lowest bits.
     private let key: UInt32
 
-    /// Creates a mask of four bytes. They must be random, from a strong source, and new for each frame (§10.3).
+    /// Creates a mask of four bytes. The bytes must be random, from a strong source, and new for each frame (§10.3).
     package init(_ first: UInt8, _ second: UInt8, _ third: UInt8, _ fourth: UInt8) {
         key = UInt32(first) | UInt32(second) << 8 | UInt32(third) << 16 | UInt32(fourth) << 24
     }

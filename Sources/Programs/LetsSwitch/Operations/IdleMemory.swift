@@ -36,7 +36,7 @@ struct ReleaseDecision {
     private static let growth = 8_388_608.0
 
     private var last: (cpuSeconds: Double, at: MonotonicTime)?
-    /// The resident bytes after the last release, or the smallest number since then.
+    /// The smallest number of resident bytes since the last release of memory.
     private var floor = 0.0
 
     /// Returns whether memory must be released now.

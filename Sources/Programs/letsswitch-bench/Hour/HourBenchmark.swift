@@ -9,7 +9,8 @@ struct HourBenchmark {
     private static let device = "bench-"
     /// The time between reminder and start in seconds, which is the daemon's default.
     private static let lead = 60
-    /// The time in seconds between the registrations and the due instant. The streams connect in this time.
+    /// The estimated time in seconds from the last registration until the reminders are due. The streams connect during
+    /// this time.
     private static let pause = 4.0
     /// The number of registrations per transaction. Over HTTP each registration would have its own transaction, and
     /// registrations of one slot run one at a time.

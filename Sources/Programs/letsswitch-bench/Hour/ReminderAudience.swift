@@ -1,16 +1,16 @@
 import Glibc
 
-/// Devices that listen for their reminders, and an operator that reads `/metrics` again and again. Measures when each
-/// device and the operator see the effect of the due instant.
+/// Devices that listen for their reminders, and an operator that reads `/metrics` again and again. Measures how long
+/// after the due instant, at which the reminders are due, each device and the operator see the effect.
 struct ReminderAudience: ~Copyable {
     /// Times in seconds, counted from the due instant.
     struct Outcome {
-        /// The time until each stream received its reminder.
+        /// The times from the due instant until each stream received its reminder.
         var waits = LatencyHistogram()
         /// The time when `/metrics` first showed all rooms as open; NaN if it never did.
         var roomsOpenAfter = Double.nan
         var remindersWrittenAfter = Double.nan
-        /// The number of open rooms at the end.
+        /// The number of open rooms when the listening ended.
         var rooms = 0
         var reminders = 0
     }

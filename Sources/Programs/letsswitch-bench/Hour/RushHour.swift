@@ -1,8 +1,8 @@
 import Basics
 import Glibc
 
-/// All people connect at once in random order, as fast as the server accepts them. Each room has two people. Members of
-/// complete rooms send ales at an even rate meanwhile.
+/// All people connect in random order, as fast as the server accepts them. Each room has two people. While others still
+/// connect, members of complete rooms send ales at an even rate.
 struct RushHour: ~Copyable {
     struct Outcome {
         var connected = 0

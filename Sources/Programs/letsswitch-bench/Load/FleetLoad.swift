@@ -4,8 +4,8 @@ import Glibc
 /// Load on several servers at once. In each room one member sends, and the others receive on any of the servers.
 ///
 /// All members receive the ales of a room in the same order, so the latency of each delivery is known although all ales
-/// are equal. Lost and repeated ales don't end the benchmark, because a bus may lose ales. They are counted at the end
-/// of each run.
+/// are equal. Lost and repeated ales don't end the benchmark, because a bus may lose ales. Each run counts lost and
+/// repeated ales when it ends.
 struct FleetLoad: ~Copyable {
     /// The rule that decides when the next ale of a room is sent.
     enum Pace {

@@ -3,8 +3,8 @@ import Wire
 
 /// Reads the received bytes of sockets, with one `recv` each, and splits the bytes into messages. Answers pings.
 ///
-/// The reader is for messages with different contents. ``FrameCounter`` counts equal messages. It is a class so that
-/// its owner can change while it reads.
+/// The reader is for messages with different contents. ``FrameCounter`` counts equal messages. This type is a class so
+/// that its owner can change while it reads.
 final class FrameReader {
     private static let bufferSize = 262_144
 

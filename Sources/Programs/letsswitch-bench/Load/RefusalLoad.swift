@@ -22,7 +22,7 @@ struct RefusalLoad: ~Copyable {
     private var latency = LatencyHistogram()
 
     /// - Parameters:
-    ///   - requests: The requests, one for each connection. They are in progress at the same time.
+    ///   - requests: The requests, one for each connection. All requests are in progress at the same time.
     ///   - status: The first digit of the expected status.
     init(_ server: Server, requests: [[UInt8]], status: UInt8) throws(BenchFailure) {
         let poller = try Poller()

@@ -5,11 +5,11 @@ import Glibc
 /// Visitors. Each visitor connects, upgrades, sends an ale and leaves, and then a new visitor takes its place. The
 /// number of visitors is constant.
 ///
-/// Some rooms have a resident that receives the ale of each visitor. The resident proves that the server handled every
-/// ale that is counted.
+/// Some rooms have a resident: a connection that stays in the room and receives the ale of each visitor. The resident
+/// proves that the server handled every counted ale.
 struct VisitorLoad: ~Copyable {
     private static let patience: Int32 = 5_000
-    /// The number of places for each resident. One of these places has the resident in its room.
+    /// The interval of rooms with a resident. There is one room for each place.
     private static let residentEvery = 16
 
     private struct Place {
@@ -18,7 +18,7 @@ struct VisitorLoad: ~Copyable {
         let request: [UInt8]
         let ale: [UInt8]
         var response: [UInt8] = []
-        /// Whether the resident must still receive the visitor's ale.
+        /// Whether the room's resident must still receive the visitor's ale.
         var awaitsResident = false
         var since: UInt64 = 0
     }

@@ -8,7 +8,8 @@ struct PgBenchFloor {
         self.rounds = rounds
     }
 
-    /// Compares the daemon's rounds with pgbench's, which were measured in turn, and prints the result.
+    /// Compares the daemon's rounds with pgbench's rounds, and prints the result. The two kinds of rounds were measured
+    /// alternately.
     ///
     /// - Returns: The daemon's figures, and its rate divided by pgbench's rate, which is the median of the rounds'
     ///   ratios.

@@ -1,7 +1,7 @@
 import Glibc
 
 /// `POST /task` and `GET /schedule` over 32 connections that stay open, compared with the same statements from
-/// pgbench's 32 clients. Both use the same cluster in turn. The cluster's commits are durable.
+/// pgbench's 32 clients. Rounds of both alternate on the same cluster. The cluster's commits are durable.
 ///
 /// Registrations go to random slots of the next eighty days, because registrations of one slot run one at a time.
 struct RegistrationsBenchmark {

@@ -176,8 +176,8 @@ struct Relay: ~Copyable {
         ).apply(to: UnsafeMutableRawBufferPointer(start: buffer + start, count: length))
     }
 
-    /// Answers a request. The answer to a room's id is the upgrade, and the answer to any other request is a small
-    /// page.
+    /// Answers a request: with an upgrade to WebSocket if the path is `/socket` with a room's id, otherwise with a
+    /// small page.
     private mutating func answer(_ descriptor: Int32, _ count: Int) throws(BenchFailure) {
         let prefix = "GET /socket?id=".utf8.count
         guard count > prefix + RelayRoomKey.length, buffer.load(fromByteOffset: 5, as: UInt8.self) == UInt8(ascii: "s")

@@ -45,7 +45,8 @@ struct StoredBenchmark {
         let plans = try plans()
         findings.add("plans seen", Double(plans.split(separator: "Query Text:").count - 1), "")
         findings.add("index scans in them", Double(plans.ranges(of: "Index ").count), "")
-        // A sequence has one row and is always scanned, and so are the providers, of which there are at most four.
+        // A sequence has one row and is always scanned. The table of providers has at most four rows and is always
+        // scanned too.
         let scans = plans.ranges(of: /Seq Scan on [a-z]+\.(?!(?:batch|provider) )/).count
         findings.add("sequential scans of tables in them", scans, exactly: 0)
         if let path = laboratory.options.plans {

@@ -1,7 +1,7 @@
 /// The SQL that fills a database with tasks. Each device has ten tasks, and all tasks have a partner. Half of the tasks
 /// are past and reminded, and half are in the future.
 enum StoredTasks {
-    /// The number of slots before now, and the number after now. They are an hour apart.
+    /// The number of slots before now, and the number after now. Slots are an hour apart.
     static let slots = 640
     static let tasksPerDevice = 10
     static let device = "stored-"
@@ -48,7 +48,7 @@ enum StoredTasks {
         """
     }
 
-    /// Returns SQL that makes `count` more tasks due. They belong to additional devices.
+    /// Returns SQL that makes `count` more tasks due. The tasks belong to additional devices.
     static func makeDue(_ count: Int, run: Int) -> String {
         """
         WITH added AS (

@@ -3,7 +3,7 @@ import Dispatch
 /// Blocks the thread until an asynchronous call has returned.
 ///
 /// The benchmark has one thread, because some properties belong to a thread: the processors that it and its children
-/// may use, the signals that it blocks, and the life of children that end with the thread that started them.
+/// may use, the signals that it blocks, and the life of its children, which end with the thread that started them.
 enum Blocking {
     static func wait<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) throws -> Value {
         let outcome = Outcome<Value>()

@@ -1,6 +1,6 @@
-/// Conversations: `POST /messages` and the socket's `send`, compared with the same statement from pgbench. Both use the
-/// same cluster in turn. The benchmark also measures how soon fifty participants receive a message on their sockets.
-/// The cluster's commits are durable.
+/// Conversations: `POST /messages` and the socket's `send`, compared with the same statement from pgbench. Rounds of
+/// both alternate on the same cluster. The benchmark also measures how soon fifty participants receive a message on
+/// their sockets. The cluster's commits are durable.
 struct TalkBenchmark {
     private static let connections = PgBench.clients
     /// The number of conversations, each with one message in flight. There are enough of them that messages don't wait

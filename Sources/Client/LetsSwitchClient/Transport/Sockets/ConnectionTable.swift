@@ -67,8 +67,8 @@
                 lastNumber += 1
                 let number = lastNumber
                 connections[number] = ConnectionState(socket)
-                // If the caller was cancelled meanwhile, it doesn't drop the connection, so the connection is dropped
-                // here.
+                // If the caller was cancelled while it waited, it doesn't drop the connection, so the connection is
+                // dropped here.
                 if !opener.bring(.success(number)) { drop(number) }
             } catch {
                 opener.bring(.failure(.unreachable("\(error)")))

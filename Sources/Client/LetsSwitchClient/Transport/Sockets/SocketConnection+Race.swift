@@ -12,7 +12,7 @@
             case ended(attempt: Int, Result<SocketConnection, ClientError>)
         }
 
-        /// Connects to the first address that accepts, without TLS (RFC 8305 §5). It starts with the first address. If
+        /// Connects to the first address that accepts, without TLS (RFC 8305 §5). Starts with the first address. If
         /// that attempt hasn't succeeded after `delay`, or has failed, it also tries the next address, while the
         /// earlier attempts continue. When a connection opens, the other attempts end.
         ///

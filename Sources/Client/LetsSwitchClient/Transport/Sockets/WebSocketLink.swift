@@ -6,8 +6,8 @@
         private nonisolated let connection: SocketConnection
         private var parser: WebSocketParser
         private var received: [UInt8]
-        /// The number of parsed bytes at the start of `received`. They are removed many at a time, because moving the
-        /// remaining bytes after each small frame would be slow.
+        /// The number of parsed bytes at the start of `received`. Parsed bytes are removed many at a time, because
+        /// moving the remaining bytes after each small frame would be slow.
         private var readCount = 0
         private var hasSentClose = false
 

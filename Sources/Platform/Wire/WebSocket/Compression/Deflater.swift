@@ -45,7 +45,7 @@ final class Deflater {
     }
 
     /// Replaces `output` with the payload for `message`, which must not be empty. Returns `false` if memory is
-    /// exhausted or the message is too large for zlib. Don't use the deflater after that.
+    /// exhausted or the message is too large for zlib. Don't use the deflater after it has returned `false`.
     func deflate(_ message: UnsafeRawBufferPointer, into output: inout ZlibOutput) -> Bool {
         output.clear()
         let bytes = message.bindMemory(to: UInt8.self)
