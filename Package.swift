@@ -76,7 +76,7 @@ let package = Package(
         .target(
             name: "HTTPClient", dependencies: ["Basics", "CCurl", "CLinux", "Wire"], swiftSettings: swiftSettings),
         // Connections to a RabbitMQ broker. librabbitmq is loaded at the first one.
-        .target(name: "AMQP", dependencies: ["Basics", "CLinux", "CRabbitMQ"], swiftSettings: swiftSettings),
+        .target(name: "AMQP", dependencies: ["Basics", "CLinux", "CRabbitMQ", "Wire"], swiftSettings: swiftSettings),
         // The log and the metrics, including those of the process. Knows nothing of the product.
         .target(name: "Observability", dependencies: ["Basics"], swiftSettings: swiftSettings),
         // The values that several targets use: devices, instants, requests' fields and errors, quotas.
