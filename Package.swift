@@ -58,11 +58,11 @@ let package = Package(
         // SQL and the files of pages, embedded in programs by the C compiler.
         .target(name: "CEmbedded", exclude: ["folders.inc"], publicHeadersPath: "include"),
 
-        // Shared by all layers: monotonic time, queue executors, back-off, a wakeable timer, time-outs, batches,
-        // service life cycle. (The toolchain already has a module `Runtime`.)
+        // Shared by all layers: monotonic time, the calendar, queue executors, back-off, a wakeable timer, time-outs,
+        // batches, service life cycle. (The toolchain already has a module `Runtime`.)
         .target(name: "Basics", swiftSettings: swiftSettings),
         // Bytes to values and back: HTTP/1.1 and WebSocket, without I/O and without a clock.
-        .target(name: "Wire", dependencies: ["COpenSSL", "CZlib"], swiftSettings: swiftSettings),
+        .target(name: "Wire", dependencies: ["Basics", "COpenSSL", "CZlib"], swiftSettings: swiftSettings),
         // Keys, signatures, digests and ciphers: OpenSSL's, with its failures thrown.
         .target(name: "Crypto", dependencies: ["COpenSSL", "Wire"], swiftSettings: swiftSettings),
         // Event loops, listening and connected sockets, timers, signals. Moves bytes, knows no protocol.
@@ -76,7 +76,7 @@ let package = Package(
         .target(
             name: "HTTPClient", dependencies: ["Basics", "CCurl", "CLinux", "Wire"], swiftSettings: swiftSettings),
         // Connections to a RabbitMQ broker. librabbitmq is loaded at the first one.
-        .target(name: "AMQP", dependencies: ["Basics", "CLinux", "CRabbitMQ"], swiftSettings: swiftSettings),
+        .target(name: "AMQP", dependencies: ["Basics", "CLinux", "CRabbitMQ", "Wire"], swiftSettings: swiftSettings),
         // The log and the metrics, including those of the process. Knows nothing of the product.
         .target(name: "Observability", dependencies: ["Basics"], swiftSettings: swiftSettings),
         // The values that several targets use: devices, instants, requests' fields and errors, quotas.

@@ -1,5 +1,9 @@
 package import Basics
-package import Server
+package import Domain
+import Server
+
+/// The message rate of each device, over all its sockets and loops.
+package typealias DeviceMessageRates = RateTable<DeviceID>
 
 /// The same rate for each of many keys, such as devices. Any thread may use it.
 package final class RateTable<Key: Hashable & Sendable>: Sendable {
@@ -10,11 +14,13 @@ package final class RateTable<Key: Hashable & Sendable>: Sendable {
         var nextSweep = 1024
     }
 
+    package let perSecond: Int
     let limit: RateLimit
     private let allowances = Locked(Allowances())
 
-    package init(_ limit: RateLimit) {
-        self.limit = limit
+    package init(perSecond rate: Int, burst: Int) {
+        perSecond = rate
+        limit = RateLimit(perSecond: rate, burst: burst)
     }
 
     /// Returns whether the rate admits `count` more events of a key.

@@ -1,3 +1,5 @@
+import Basics
+
 /// A point in time, to the second. Slots are instants.
 package struct Instant: Hashable, Sendable, Comparable {
     /// Seconds since 1970-01-01T00:00:00Z, without leap seconds.
@@ -54,13 +56,5 @@ extension Instant {
 
 extension Instant: CustomStringConvertible {
     /// The instant in the form `2026-11-22T09:00:00Z`.
-    package var description: String {
-        let day = CalendarDate(days: seconds.flooredQuotient(by: 86_400))
-        var digits = DigitWriter()
-        day.write(to: &digits)
-        digits.sign("T")
-        WallTime(seconds: seconds - day.days * 86_400).write(to: &digits, withSeconds: true)
-        digits.sign("Z")
-        return digits.text
-    }
+    package var description: String { UTCTime(seconds: seconds).description }
 }

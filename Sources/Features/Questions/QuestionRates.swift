@@ -1,7 +1,6 @@
 import Access
 import Basics
 import FoundationEssentials
-import Server
 import Wire
 
 /// The rate at which each network may ask questions in each session. Any thread may use it.
@@ -28,8 +27,7 @@ package struct QuestionRates: Sendable {
     /// - Parameter questionsPerSession: The maximum number of questions in a session.
     package init(questionsPerSession: Int) {
         rates = RateTable(
-            RateLimit(
-                perSecond: Self.perSecond, burst: max(Self.costWithoutDevice, questionsPerSession / Self.shareAtOnce)))
+            perSecond: Self.perSecond, burst: max(Self.costWithoutDevice, questionsPerSession / Self.shareAtOnce))
     }
 
     /// Returns whether a network may ask another question.

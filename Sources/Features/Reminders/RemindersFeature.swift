@@ -50,14 +50,13 @@ package struct RemindersFeature: Feature {
         self.store = store
         self.rooms = rooms
         self.outbox = outbox
-        let acknowledgements = Acknowledgements(store: background, metrics: metrics, log: log)
+        let acknowledgements = Acknowledgements(
+            ReminderAcknowledger(store: background, metrics: metrics, log: log), limits: ReminderAcknowledger.limits)
         self.acknowledgements = acknowledgements
         let streams = EventStreams(
             loops: context.loops, rooms: rooms, keys: context.keys, limitPerDevice: settings.maxStreamsPerDevice,
             metrics: streamMetrics
-        ) { reminders in
-            Task { await acknowledgements.add(reminders) }
-        }
+        ) { acknowledgements.submit($0) }
         self.streams = streams
         let scheduler = Scheduler(
             SchedulerWork(

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Wire
 
 /// A broker's address and credentials: `amqp://user:password@host:port/virtual-host`, or `amqps://`.
 ///
@@ -71,24 +72,12 @@ package struct AMQPURL: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static func decoded(_ text: Substring, _ part: String) throws(AMQPURLError) -> String {
-        var bytes: [UInt8] = []
-        var rest = text.utf8
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            let digits = rest.prefix(2)
-            guard digits.count == 2, digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
-                let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 16), value != 0
-            else { throw AMQPURLError(message: "\(part) has a % that isn't followed by two hexadecimal digits") }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
+        let bytes = Array(text.utf8)
+        switch bytes.withUnsafeBytes({ PercentEncoding.fault(in: $0) }) {
+        case nil: return bytes.withUnsafeBytes { PercentEncoding.decode($0) }
+        case .targetNotUTF8: throw AMQPURLError(message: "\(part) isn't UTF-8")
+        default: throw AMQPURLError(message: "\(part) has a % that isn't followed by two hexadecimal digits")
         }
-        guard let decoded = String(validating: bytes, as: UTF8.self) else {
-            throw AMQPURLError(message: "\(part) isn't UTF-8")
-        }
-        return decoded
     }
 }
 

@@ -49,7 +49,13 @@ package actor BatchWriter<Destination: BatchDestination> {
 
     /// Adds items without waiting, from any thread. The items of one thread keep their order.
     package nonisolated func submit(_ items: [Destination.Item]) {
-        inbox.withLock { if $0.isEmpty { $0 = items } else { $0 += items } }
+        let isFirst = inbox.withLock { inbox in
+            let isFirst = inbox.isEmpty
+            if isFirst { inbox = items } else { inbox += items }
+            return isFirst
+        }
+        // The task of the first items also takes those that are submitted before it runs.
+        guard isFirst else { return }
         // The task is detached, because a batch has items of many callers and therefore no requester.
         Task.detached(executorPreference: executor) { await self.takeInbox() }
     }

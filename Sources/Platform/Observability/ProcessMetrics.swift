@@ -1,3 +1,4 @@
+import Basics
 import Glibc
 
 /// The kernel's numbers about the process, under Prometheus' conventional names.
@@ -74,22 +75,7 @@ enum ProcFile {
 
     /// Returns the whole file, or `nil` if it can't be read or is larger than 256 KiB.
     static func read(_ path: String) -> String? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var content: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 8_192)
-        while content.count <= maxBytes {
-            let count = Glibc.read(descriptor, &chunk, chunk.count)
-            if count < 0 {
-                guard errno == EINTR else { return nil }
-            } else if count == 0 {
-                return String(decoding: content, as: UTF8.self)
-            } else {
-                content.append(contentsOf: chunk[..<count])
-            }
-        }
-        return nil
+        (try? WholeFile(path, limit: maxBytes))?.text
     }
 
     /// Returns the number of this process's open descriptors.

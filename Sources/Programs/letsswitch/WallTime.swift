@@ -1,3 +1,4 @@
+import Basics
 import Glibc
 import LetsSwitchClient
 
@@ -45,7 +46,8 @@ enum WallTime: Equatable {
             parts.tm_isdst = -1
             parts = local(mktime(&parts))
         }
-        func two(_ number: CInt) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        return "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
+        let date = CivilDate(
+            year: Int(parts.tm_year) + 1900, month: Int(parts.tm_mon) + 1, day: Int(parts.tm_mday))
+        return date.description
     }
 }

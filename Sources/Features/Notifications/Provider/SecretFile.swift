@@ -1,4 +1,4 @@
-import Glibc
+import Basics
 
 /// A small file with a secret.
 package enum SecretFile {
@@ -21,31 +21,16 @@ package enum SecretFile {
     ///
     /// - Parameter maximumBytes: The maximum size. A larger file is refused.
     package static func read(_ path: String, maximumBytes: Int = 65_536) throws(Failure) -> String {
-        // Opens without blocking, because opening a FIFO without a writer would block.
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw .unreadable(reason) }
-        defer { _ = close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: maximumBytes + 1)
-        var count = 0
-        while count < bytes.count {
-            let taken = bytes.withUnsafeMutableBytes { buffer in
-                Glibc.read(descriptor, buffer.baseAddress.map { $0 + count }, buffer.count - count)
-            }
-            if taken > 0 {
-                count += taken
-            } else if taken == 0 {
-                break
-            } else if errno != EINTR {
-                throw .unreadable(reason)
-            }
+        let text: String
+        do throws(WholeFile.Failure) {
+            text = try WholeFile(path, limit: maximumBytes, isRegular: false).text
+        } catch {
+            if case .tooLarge = error { throw .tooLong }
+            throw .unreadable("\(error)")
         }
-        guard count <= maximumBytes else { throw .tooLong }
-        let text = String(decoding: bytes[..<count], as: UTF8.self)
         guard let first = text.firstIndex(where: { !$0.isWhitespace }),
             let last = text.lastIndex(where: { !$0.isWhitespace })
         else { throw .empty }
         return String(text[first...last])
     }
-
-    private static var reason: String { String(cString: strerror(errno)) }
 }

@@ -44,14 +44,12 @@ actor DeliveryWorker {
     var permits: AttemptPermits
     /// The attempts in flight, by the id of their first delivery.
     var sending: [Int: Task<Void, Never>] = [:]
-    /// The outcomes to store. This actor drives the queue itself. With a `BatchWriter`, outcomes would arrive in
-    /// another actor later. When the worker stops, they must be in the queue before it checks whether everything is
-    /// stored.
-    private var finished = BatchQueue<FinishedDelivery>(
-        BatchLimits(
+    /// Writes the outcomes. It and this actor refer to each other, because both live as long as the daemon.
+    private lazy var outcomes = BatchWriter(
+        self,
+        limits: BatchLimits(
             itemsPerBatch: LeaseLimits.perStatement, waitingItems: .max, retryPause: DeliveryWorker.retryPause, tries: 3
         ))
-    private var finishing: Task<Void, Never>?
     /// The task that renews leases.
     private var renewing: Task<Void, Never>?
     private var trimAt = MonotonicTime.now()
@@ -105,7 +103,7 @@ actor DeliveryWorker {
             for kind in DeliveryKind.allCases { group.addTask { await self.keepLeasing(kind) } }
         }
         // Waits until the deliveries of the last leases are given back.
-        await finishing?.value
+        await outcomes.finish()
     }
 
     private func keepLeasing(_ kind: DeliveryKind) async {
@@ -262,43 +260,7 @@ actor DeliveryWorker {
     func settle(_ more: [FinishedDelivery]) {
         guard !more.isEmpty else { return }
         for finished in more { metrics.outcomes.add(finished.decision.outcome) }
-        _ = finished.add(more)
-        if finishing == nil { finishing = Task { await self.writeFinished() } }
-    }
-
-    /// Stores outcomes in batches until the queue is empty.
-    private func writeFinished() async {
-        while true {
-            switch finished.next() {
-            case .write(let batch):
-                let outcome = await write(batch.items)
-                let dropped = finished.wrote(outcome)
-                // If an outcome can't be stored, the lease ends and the delivery is sent again.
-                let done = if case .written = outcome { batch.items } else { dropped }
-                for delivery in done { leases.remove(delivery.id) }
-            case .pause(let pause):
-                try? await Task.sleep(for: pause)
-            case .idle:
-                finishing = nil
-                if !state.isStopping { wake() }
-                return
-            }
-        }
-    }
-
-    private func write(_ finished: [FinishedDelivery]) async -> BatchOutcome {
-        do {
-            delivered(try await store.finish(finished).count)
-            return .written
-        } catch {
-            let outcome = BatchOutcome(error, isDivisible: false)
-            // Storing an outcome twice is harmless, so an unknown result is tried again.
-            if case .unavailable = outcome, !state.isStopping { return outcome }
-            log.error(
-                "failed to write the outcomes of deliveries",
-                ["channel": .string(name.rawValue), "error": .string("\(error)")])
-            return outcome
-        }
+        outcomes.submit(more)
     }
 
     private func keepRenewing() async {
@@ -331,7 +293,6 @@ actor DeliveryWorker {
     /// Ends ``run()``. Gives back the stock, and waits up to `patience` for attempts in flight.
     func stop(within patience: Duration) async {
         state.stop()
-        finished.finish()
         release(leases.clearStock(), after: .zero)
         for kind in DeliveryKind.allCases { await timer(of: kind).wake() }
         await withTimeout(patience) {
@@ -339,11 +300,38 @@ actor DeliveryWorker {
         } onTimeout: {
             await self.cancelSending()
         }
-        await finishing?.value
+        await outcomes.finish()
         await provider.shutdown()
     }
 
     private func cancelSending() {
         for task in sending.values { task.cancel() }
+    }
+}
+
+extension DeliveryWorker: BatchDestination {
+    func write(_ batch: BatchQueue<FinishedDelivery>.Batch) async -> BatchOutcome {
+        do {
+            delivered(try await store.finish(batch.items).count)
+            for delivery in batch.items { leases.remove(delivery.id) }
+            return .written
+        } catch {
+            let outcome = BatchOutcome(error, isDivisible: false)
+            // Storing an outcome twice is harmless, so an unknown result is tried again.
+            if case .unavailable = outcome, !state.isStopping { return outcome }
+            log.error(
+                "failed to write the outcomes of deliveries",
+                ["channel": .string(name.rawValue), "error": .string("\(error)")])
+            return outcome
+        }
+    }
+
+    /// Gives up outcomes that can't be stored. Their leases end, and the deliveries are sent again.
+    func dropped(_ deliveries: [FinishedDelivery], _ error: (any Error)?) {
+        for delivery in deliveries { leases.remove(delivery.id) }
+    }
+
+    func emptied() {
+        if !state.isStopping { wake() }
     }
 }

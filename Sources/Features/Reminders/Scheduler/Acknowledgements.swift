@@ -1,33 +1,17 @@
 import Basics
-package import FoundationEssentials
-package import Observability
+import FoundationEssentials
+import Observability
 import Postgres
 
 /// Marks delivered reminders in the database, in batches. Tries again if the database was unavailable.
-package struct Acknowledgements: Sendable {
-    private let writer: BatchWriter<ReminderAcknowledger>
-
-    package init(store: ReminderStore, metrics: ReminderMetrics, log: Log) {
-        writer = BatchWriter(
-            ReminderAcknowledger(store: store, metrics: metrics, log: log),
-            // Reminders beyond the limit aren't marked, so they end as missed.
-            limits: BatchLimits(itemsPerBatch: 2000, waitingItems: 200_000))
-    }
-
-    /// Adds delivered reminders.
-    package func add(_ reminders: [UUID]) async {
-        await writer.add(reminders)
-    }
-
-    /// Returns when all reminders are marked, or when the database accepts no more.
-    package func finish() async {
-        await writer.finish()
-    }
-}
+typealias Acknowledgements = BatchWriter<ReminderAcknowledger>
 
 /// Marks reminders as delivered. Marking a reminder twice is harmless, so a batch with an unknown outcome is tried
 /// again.
 struct ReminderAcknowledger: BatchDestination {
+    /// Reminders beyond the limit aren't marked, so they end as missed.
+    static let limits = BatchLimits(itemsPerBatch: 2000, waitingItems: 200_000)
+
     let store: ReminderStore
     let metrics: ReminderMetrics
     let log: Log

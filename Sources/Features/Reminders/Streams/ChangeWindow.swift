@@ -1,3 +1,4 @@
+import Basics
 package import Domain
 
 /// The slots whose changes a stream reports. Changes of the device's own tasks are always reported.
@@ -74,7 +75,7 @@ package enum ChangeWindow: Hashable, Sendable {
 
 extension Instant {
     /// The UTC day, counted from 1970.
-    var day: Int { seconds.flooredQuotient(by: 86_400) }
+    var day: Int { UTCTime(seconds: seconds).days }
 }
 
 extension Array {

@@ -1,8 +1,8 @@
 /// Strict percent-encoding (RFC 3986 §2.1). Two hexadecimal digits must follow every `%`. The decoded text must be
 /// UTF-8 without NUL.
-enum PercentEncoding {
-    /// Returns the error in the escapes of `bytes`, or `nil` if they are valid. `bytes` must be ASCII.
-    static func fault(in bytes: UnsafeRawBufferPointer) -> HTTPParseError? {
+package enum PercentEncoding {
+    /// Returns the error in the escapes of `bytes`, or `nil` if they are valid. `bytes` must be UTF-8.
+    package static func fault(in bytes: UnsafeRawBufferPointer) -> HTTPParseError? {
         guard var index = bytes.firstOffset(of: UInt8(ascii: "%")) else { return nil }
         var validator = UTF8Validator()
         while index < bytes.count {
@@ -22,7 +22,7 @@ enum PercentEncoding {
 
     /// Returns the decoded text of valid `bytes`. With `plusIsSpace`, a `+` becomes a space, as in the query of a form
     /// (WHATWG URL §5.1).
-    static func decode(_ bytes: UnsafeRawBufferPointer, plusIsSpace: Bool = false) -> String {
+    package static func decode(_ bytes: UnsafeRawBufferPointer, plusIsSpace: Bool = false) -> String {
         guard !isPlain(bytes, plusIsSpace: plusIsSpace) else { return String(decoding: bytes, as: UTF8.self) }
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)

@@ -1,5 +1,5 @@
 /// The bytes of HTTP's grammar, and comparisons that ignore the case of ASCII letters.
-enum ASCII {
+package enum ASCII {
     static var tab: UInt8 { 0x09 }
     static var lineFeed: UInt8 { 0x0A }
     static var carriageReturn: UInt8 { 0x0D }
@@ -9,7 +9,8 @@ enum ASCII {
         byte &- 0x41 < 26 ? byte | 0x20 : byte
     }
 
-    static func hexValue(_ byte: UInt8) -> UInt8? {
+    /// Returns the value of a hexadecimal digit in either case.
+    package static func hexValue(_ byte: UInt8) -> UInt8? {
         switch byte {
         case 0x30...0x39: byte &- 0x30
         case 0x41...0x46: byte &- 0x37

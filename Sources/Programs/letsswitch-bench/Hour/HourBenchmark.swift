@@ -69,7 +69,7 @@ struct HourBenchmark {
     private func secondsToRegister(people: Int) throws -> Double {
         let start = WallClock.now()
         let sample = Self.registrationsPerStatement
-        try register(people..<(people + sample), startsAt: Int(start) + 30 * UTCText.day)
+        try register(people..<(people + sample), startsAt: Int(start) + 30 * WallClock.day)
         return (WallClock.now() - start) * 2 * Double(people) / Double(sample)
     }
 

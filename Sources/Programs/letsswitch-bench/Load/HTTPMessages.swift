@@ -1,3 +1,4 @@
+import Basics
 import Glibc
 
 /// Builds requests as bytes.
@@ -12,7 +13,7 @@ enum LoadRequest {
 
     /// Returns the request that registers a task. `startsAt` is in epoch seconds.
     static func task(device: String, startsAt: Int) -> [UInt8] {
-        post("/task", json: #"{"deviceId":"\#(device)","title":"History","startsAt":"\#(UTCText.instant(startsAt))"}"#)
+        post("/task", json: #"{"deviceId":"\#(device)","title":"History","startsAt":"\#(UTCTime(seconds: startsAt))"}"#)
     }
 }
 

@@ -1,3 +1,4 @@
+import Basics
 import Glibc
 
 /// `POST /task` and `GET /schedule` over 32 connections that stay open, compared with the same statements from
@@ -15,7 +16,7 @@ struct RegistrationsBenchmark {
     func run() throws(BenchFailure) -> Findings {
         let daemon = try laboratory.daemon(flags: [], on: laboratory.processors)
         let pgbench = PgBench(laboratory)
-        let midnight = Int(time(nil)) / UTCText.day * UTCText.day
+        let midnight = Int(time(nil)) / WallClock.day * WallClock.day
         var findings = Findings(
             "Requests over \(Self.connections) kept connections beside pgbench's prepared statements")
         var devices = 0
@@ -24,7 +25,7 @@ struct RegistrationsBenchmark {
         } daemon: { seconds throws(BenchFailure) in
             var load = try RequestLoad(daemon.server, connections: Self.connections) { _ in
                 devices += 1
-                let day = midnight + Int.random(in: Self.days) * UTCText.day
+                let day = midnight + Int.random(in: Self.days) * WallClock.day
                 return LoadRequest.task(
                     device: "bench-\(devices)", startsAt: day + Int.random(in: Self.hours) * 3_600)
             }
@@ -35,7 +36,7 @@ struct RegistrationsBenchmark {
             try pgbench.run(Self.day(midnight, devices: known), seconds: seconds)
         } daemon: { seconds throws(BenchFailure) in
             var load = try RequestLoad(daemon.server, connections: Self.connections) { _ in
-                let date = UTCText.date(midnight + Int.random(in: Self.days) * UTCText.day)
+                let date = CivilDate(days: midnight / WallClock.day + Int.random(in: Self.days))
                 let device = Int.random(in: 1...known)
                 return LoadRequest.get("/schedule?deviceId=bench-\(device)&date=\(date)&timeZone=UTC")
             }
@@ -73,7 +74,7 @@ struct RegistrationsBenchmark {
         \\set device random(1, 9000000000000000000)
         \\set day random(\(days.lowerBound), \(days.upperBound))
         \\set hour random(\(hours.lowerBound), \(hours.upperBound))
-        \\set startsat \(midnight) + :day * \(UTCText.day) + :hour * 3600
+        \\set startsat \(midnight) + :day * \(WallClock.day) + :hour * 3600
         SELECT * FROM schedule.register_task('pgbench-' || :device::bigint, 'History', 'UTC', :startsat, NULL, NULL, \
         NULL, 60, 7776000, 3600);
 
@@ -83,7 +84,7 @@ struct RegistrationsBenchmark {
     private static func day(_ midnight: Int, devices: Int) -> String {
         """
         \\set device random(1, \(devices))
-        \\set day \(midnight / UTCText.day) + random(\(days.lowerBound), \(days.upperBound))
+        \\set day \(midnight / WallClock.day) + random(\(days.lowerBound), \(days.upperBound))
         SELECT * FROM schedule.day_schedule('bench-' || :device::bigint, 'UTC', NULL, :day, true);
 
         """

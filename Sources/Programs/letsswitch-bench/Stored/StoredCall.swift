@@ -28,7 +28,7 @@ struct StoredCall {
             },
             StoredCall(name: "a device's day") { run in
                 """
-                SELECT * FROM schedule.day_schedule('\(device(run))', 'UTC', NULL, \(now / UTCText.day + run % 20), true)
+                SELECT * FROM schedule.day_schedule('\(device(run))', 'UTC', NULL, \(now / WallClock.day + run % 20), true)
                 """
             },
             StoredCall(name: "a device's reminders") { run in
