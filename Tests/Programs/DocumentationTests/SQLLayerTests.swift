@@ -19,6 +19,12 @@ import Testing
             text.matches(of: #/CREATE (?:UNLOGGED )?(FUNCTION|TABLE|VIEW|TYPE|SEQUENCE) ([a-z]+\.[a-z_]+)/#)
                 .map { (String($0.output.1), String($0.output.2)) }
         }
+
+        /// The functions with their numbers of lines, from `CREATE FUNCTION` to the end of the body.
+        var functions: [(name: String, lines: Int)] {
+            text.matches(of: #/CREATE FUNCTION ([a-z]+\.[a-z_0-9]+)\((?s:.*?)\$\$;/#)
+                .map { (String($0.output.1), $0.output.0.count { $0 == "\n" } + 1) }
+        }
     }
 
     /// The PostgreSQL schemas, the lowest first.
@@ -117,6 +123,27 @@ import Testing
         let wrong = SQLFile(path: "wrong.sql", schema: schema, text: sql)
         let found = try Self.problems(of: try Self.files(in: tree) + [wrong], in: tree)
         #expect(found.count == 1 && found.allSatisfy { $0.hasPrefix("wrong.sql") && $0.contains(problem) }, "\(found)")
+    }
+
+    @Test("No SQL function has more than 60 lines") func length() throws {
+        let functions = try Self.files(in: try PageTree.repository()).flatMap(\.functions)
+        #expect(functions.count > 300)
+        #expect(functions.filter { $0.lines > 60 }.map { "\($0.name): \($0.lines) lines" } == [])
+    }
+
+    @Test("A function's lines are counted to the end of its body") func lines() {
+        let sql = """
+            CREATE FUNCTION core.one() RETURNS integer LANGUAGE sql AS $$ SELECT 1 $$;
+            CREATE FUNCTION core.long() RETURNS void
+            LANGUAGE plpgsql AS $$
+            BEGIN
+            \(String(repeating: "PERFORM core.one();\n", count: 60))
+            END
+            $$;
+            """
+        let functions = SQLFile(path: "long.sql", schema: "core", text: sql).functions
+        #expect(functions.map(\.name) == ["core.one", "core.long"])
+        #expect(functions.map(\.lines) == [1, 66])
     }
 
     @Test("Each SQL file of a folder is in the schema that the program installs") func scripts() throws {

@@ -225,8 +225,6 @@ LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
     v_count integer := cardinality(p_members);
-    v_kind text := CASE WHEN v_count = 2 THEN 'person' ELSE 'group' END;
-    v_members bigint[];
 BEGIN
     IF v_count < 2 THEN
         code := 'too_few';
@@ -239,52 +237,15 @@ BEGIN
     -- are locked, no other transaction creates a conversation with them, blocks one of them or erases one of them.
     FOR attempt IN 1..2 LOOP
         EXIT WHEN code IS NOT NULL;
-        IF v_kind = 'person' THEN
-            SELECT id INTO conversation_id FROM conversations.conversation WHERE members = p_members AND kind = 'person';
-        ELSIF p_finds THEN
-            SELECT id INTO conversation_id FROM conversations.conversation AS found
-            WHERE found.members = p_members AND found.kind = 'group' AND NOT EXISTS (
-                SELECT FROM conversations.participant AS gone
-                WHERE gone.conversation_id = found.id AND gone.left_number IS NOT NULL
-            )
-            ORDER BY found.created_at LIMIT 1;
-        ELSE
-            SELECT id, members INTO conversation_id, v_members FROM conversations.conversation WHERE id = p_id;
-            IF v_members <> p_members THEN
-                code := 'id_taken';
-                EXIT;
-            END IF;
-        END IF;
-        IF conversation_id IS NOT NULL THEN
-            code := 'there';
+        SELECT found.code, found.conversation_id INTO code, conversation_id
+        FROM conversations.find_conversation(p_id, p_members, p_finds) AS found;
+        IF code IS NOT NULL THEN
+            EXIT;
         ELSIF attempt = 1 THEN
             PERFORM FROM conversations.chat_user AS own WHERE own.id = ANY (p_members) ORDER BY own.id FOR NO KEY UPDATE;
-        ELSIF v_count > (
-            SELECT count(*) FROM conversations.chat_user AS own WHERE own.id = ANY (p_members) AND own.name IS NOT NULL
-        ) THEN
-            code := 'no_such_user';
-        ELSIF conversations.is_blocked_among(p_members) THEN
-            code := 'blocked';
-        ELSIF conversations.is_full(p_user, p_most) THEN
-            code := 'too_many_conversations';
-        ELSIF v_kind = 'group' AND conversations.has_unanswered(p_user) THEN
-            code := 'too_many_unanswered';
-        ELSIF NOT p_has_space THEN
-            code := 'conversations_full';
         ELSE
-            INSERT INTO conversations.conversation (id, kind, members, created_at, used_at, checked_at, unanswered_by)
-            VALUES (
-                p_id, v_kind, p_members, core.clock(), core.clock(), core.clock(),
-                CASE WHEN v_kind = 'group' THEN p_user END)
-            ON CONFLICT DO NOTHING;
-            IF FOUND THEN
-                INSERT INTO conversations.participant (conversation_id, user_id, invited_by)
-                SELECT p_id, member.id, CASE WHEN member.id <> p_user THEN p_user END FROM unnest(p_members) AS member (id);
-                PERFORM conversations.leave_excess(array_remove(p_members, p_user), p_most);
-                -- A conversation that is created for a message is announced with that message.
-                IF NOT p_finds THEN
-                    PERFORM conversations.notify_conversation(p_id, 'made', NULL);
-                END IF;
+            code := conversations.creation_refusal(p_user, p_members, p_most, p_has_space);
+            IF code IS NULL AND conversations.create_conversation(p_id, p_user, p_members, p_finds, p_most) THEN
                 code := 'made';
                 conversation_id := p_id;
             END IF;
@@ -293,6 +254,83 @@ BEGIN
     -- The id p_id belongs to another conversation.
     code := coalesce(code, 'id_taken');
     RETURN NEXT;
+END
+$$;
+
+-- Returns the conversation of these users as described in open_conversation. Result codes: there, id_taken; NULL if
+-- there is no such conversation.
+CREATE FUNCTION conversations.find_conversation(
+    p_id uuid, p_members bigint[], p_finds boolean, OUT code text, OUT conversation_id uuid
+)
+LANGUAGE plpgsql STABLE AS $$
+#variable_conflict use_column
+DECLARE
+    v_members bigint[];
+BEGIN
+    IF cardinality(p_members) = 2 THEN
+        SELECT id INTO conversation_id FROM conversations.conversation WHERE members = p_members AND kind = 'person';
+    ELSIF p_finds THEN
+        SELECT id INTO conversation_id FROM conversations.conversation AS found
+        WHERE found.members = p_members AND found.kind = 'group' AND NOT EXISTS (
+            SELECT FROM conversations.participant AS gone
+            WHERE gone.conversation_id = found.id AND gone.left_number IS NOT NULL
+        )
+        ORDER BY found.created_at LIMIT 1;
+    ELSE
+        SELECT id, members INTO conversation_id, v_members FROM conversations.conversation WHERE id = p_id;
+    END IF;
+    code := CASE WHEN v_members <> p_members THEN 'id_taken' WHEN conversation_id IS NOT NULL THEN 'there' END;
+END
+$$;
+
+-- Returns why p_user can't create a conversation of these users: no_such_user, blocked, too_many_conversations,
+-- too_many_unanswered or conversations_full. Returns NULL if p_user can. The caller has locked the users.
+CREATE FUNCTION conversations.creation_refusal(p_user bigint, p_members bigint[], p_most integer, p_has_space boolean)
+RETURNS text
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    IF cardinality(p_members) > (
+        SELECT count(*) FROM conversations.chat_user AS own WHERE own.id = ANY (p_members) AND own.name IS NOT NULL
+    ) THEN
+        RETURN 'no_such_user';
+    ELSIF conversations.is_blocked_among(p_members) THEN
+        RETURN 'blocked';
+    ELSIF conversations.is_full(p_user, p_most) THEN
+        RETURN 'too_many_conversations';
+    ELSIF cardinality(p_members) > 2 AND conversations.has_unanswered(p_user) THEN
+        RETURN 'too_many_unanswered';
+    ELSIF NOT p_has_space THEN
+        RETURN 'conversations_full';
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+-- Creates a conversation of these users. p_user creates it, and the other users are invited. If p_finds is false, the
+-- daemons are notified of it. Returns false if another conversation has the id p_id. The caller has locked the users.
+CREATE FUNCTION conversations.create_conversation(
+    p_id uuid, p_user bigint, p_members bigint[], p_finds boolean, p_most integer
+) RETURNS boolean
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_kind text := CASE WHEN cardinality(p_members) = 2 THEN 'person' ELSE 'group' END;
+BEGIN
+    INSERT INTO conversations.conversation (id, kind, members, created_at, used_at, checked_at, unanswered_by)
+    VALUES (
+        p_id, v_kind, p_members, core.clock(), core.clock(), core.clock(),
+        CASE WHEN v_kind = 'group' THEN p_user END)
+    ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    INSERT INTO conversations.participant (conversation_id, user_id, invited_by)
+    SELECT p_id, member.id, CASE WHEN member.id <> p_user THEN p_user END FROM unnest(p_members) AS member (id);
+    PERFORM conversations.leave_excess(array_remove(p_members, p_user), p_most);
+    -- A conversation that is created for a message is announced with that message.
+    IF NOT p_finds THEN
+        PERFORM conversations.notify_conversation(p_id, 'made', NULL);
+    END IF;
+    RETURN true;
 END
 $$;
 

@@ -51,17 +51,9 @@ BEGIN
             ELSE 'nobody_asked'
         END;
     END IF;
-    IF code = 'both' AND p_asks THEN
+    IF code = 'both' THEN
         SELECT opened.code, opened.conversation_id INTO code, v_conversation
-        FROM conversations.open_conversation(
-            p_id, v_user, ARRAY[least(v_user, v_other), greatest(v_user, v_other)], false, p_most, p_has_space) AS opened;
-        IF code = 'there' THEN
-            code := conversations.rejoin_pair(v_conversation, v_user, v_other, p_most);
-        END IF;
-    ELSIF code = 'both' THEN
-        SELECT own.id INTO v_conversation FROM conversations.conversation AS own
-        WHERE own.kind = 'person' AND own.members = ARRAY[least(v_user, v_other), greatest(v_user, v_other)];
-        code := CASE WHEN FOUND THEN 'there' ELSE 'partner_asked' END;
+        FROM conversations.open_pair(p_asks, p_id, v_user, v_other, p_most, p_has_space) AS opened;
     END IF;
     IF code IN ('made', 'there') THEN
         RETURN QUERY
@@ -69,6 +61,31 @@ BEGIN
         FROM conversations.conversation_for(v_user, v_conversation) AS shown;
     ELSE
         RETURN NEXT;
+    END IF;
+END
+$$;
+
+-- Finds the conversation of two users who have both asked for it. If p_asks is true, it is created with the id p_id if
+-- it doesn't exist, and users who have left it come back. p_most is that of ask_partner. Result codes: made, there,
+-- partner_asked (there is no conversation, and p_asks is false), and the refusals of open_conversation.
+CREATE FUNCTION conversations.open_pair(
+    p_asks boolean, p_id uuid, p_user bigint, p_other bigint, p_most integer, p_has_space boolean,
+    OUT code text, OUT conversation_id uuid
+)
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_members bigint[] := ARRAY[least(p_user, p_other), greatest(p_user, p_other)];
+BEGIN
+    IF NOT p_asks THEN
+        SELECT own.id INTO conversation_id FROM conversations.conversation AS own
+        WHERE own.kind = 'person' AND own.members = v_members;
+        code := CASE WHEN FOUND THEN 'there' ELSE 'partner_asked' END;
+        RETURN;
+    END IF;
+    SELECT opened.code, opened.conversation_id INTO code, conversation_id
+    FROM conversations.open_conversation(p_id, p_user, v_members, false, p_most, p_has_space) AS opened;
+    IF code = 'there' THEN
+        code := conversations.rejoin_pair(conversation_id, p_user, p_other, p_most);
     END IF;
 END
 $$;

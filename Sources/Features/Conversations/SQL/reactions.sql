@@ -16,9 +16,6 @@ CREATE FUNCTION conversations.react(
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-    -- The limit of reactions of one user to a message, and of different emoji on a message.
-    c_own CONSTANT integer := 5;
-    c_emoji CONSTANT integer := 20;
     v_user conversations.chat_user;
     v_conversation conversations.conversation;
     v_message conversations.message;
@@ -51,34 +48,10 @@ BEGIN
         RETURN NEXT;
         RETURN;
     END IF;
-
-    IF NOT p_adds THEN
-        DELETE FROM conversations.reaction AS own
-        WHERE own.conversation_id = p_conversation AND own.number = v_message.number AND own.user_id = v_user.id
-            AND own.emoji = p_emoji COLLATE "C";
-        code := CASE WHEN FOUND THEN 'removed' ELSE 'repeated' END;
-    ELSIF EXISTS (
-        SELECT FROM conversations.reaction AS own
-        WHERE own.conversation_id = p_conversation AND own.number = v_message.number AND own.user_id = v_user.id
-            AND own.emoji = p_emoji COLLATE "C"
-    ) THEN
-        code := 'repeated';
-    ELSIF v_conversation.kind = 'person' AND conversations.is_blocked_among(v_conversation.members) THEN
-        code := 'blocked';
-    ELSIF NOT p_has_space THEN
-        code := 'messages_full';
-    ELSIF (
-        SELECT count(*) FILTER (WHERE held.user_id = v_user.id) >= c_own
-            OR count(DISTINCT held.emoji) FILTER (WHERE held.emoji <> p_emoji COLLATE "C") >= c_emoji
-        FROM conversations.reaction AS held
-        WHERE held.conversation_id = p_conversation AND held.number = v_message.number
-    ) THEN
-        code := 'too_many_reactions';
-    ELSE
-        INSERT INTO conversations.reaction (conversation_id, number, user_id, emoji, reacted_at)
-        VALUES (p_conversation, v_message.number, v_user.id, p_emoji, core.clock());
-        code := 'added';
-    END IF;
+    code := CASE
+        WHEN p_adds THEN conversations.add_reaction(v_user.id, v_conversation, v_message.number, p_emoji, p_has_space)
+        ELSE conversations.remove_reaction(v_user.id, p_conversation, v_message.number, p_emoji)
+    END;
     IF code IN ('added', 'removed') THEN
         PERFORM pg_notify('letsswitch_conversations', concat_ws(
             ' ', p_conversation, 'reaction', v_user.name, array_to_string(conversations.names_in(p_conversation), '.'),
@@ -91,6 +64,53 @@ BEGIN
     content := v_message.content;
     sent_at := floor(extract(epoch FROM v_message.sent_at))::bigint;
     RETURN NEXT;
+END
+$$;
+
+-- Adds a user's reaction to a message, which is locked. Result codes: added, repeated, blocked, messages_full,
+-- too_many_reactions.
+CREATE FUNCTION conversations.add_reaction(
+    p_user bigint, p_conversation conversations.conversation, p_number bigint, p_emoji text, p_has_space boolean
+) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+    -- The limit of reactions of one user to a message, and of different emoji on a message.
+    c_own CONSTANT integer := 5;
+    c_emoji CONSTANT integer := 20;
+BEGIN
+    IF EXISTS (
+        SELECT FROM conversations.reaction AS own
+        WHERE own.conversation_id = p_conversation.id AND own.number = p_number AND own.user_id = p_user
+            AND own.emoji = p_emoji COLLATE "C"
+    ) THEN
+        RETURN 'repeated';
+    ELSIF p_conversation.kind = 'person' AND conversations.is_blocked_among(p_conversation.members) THEN
+        RETURN 'blocked';
+    ELSIF NOT p_has_space THEN
+        RETURN 'messages_full';
+    ELSIF (
+        SELECT count(*) FILTER (WHERE held.user_id = p_user) >= c_own
+            OR count(DISTINCT held.emoji) FILTER (WHERE held.emoji <> p_emoji COLLATE "C") >= c_emoji
+        FROM conversations.reaction AS held
+        WHERE held.conversation_id = p_conversation.id AND held.number = p_number
+    ) THEN
+        RETURN 'too_many_reactions';
+    END IF;
+    INSERT INTO conversations.reaction (conversation_id, number, user_id, emoji, reacted_at)
+    VALUES (p_conversation.id, p_number, p_user, p_emoji, core.clock());
+    RETURN 'added';
+END
+$$;
+
+-- Removes a user's reaction to a message, which is locked. Result codes: removed, repeated.
+CREATE FUNCTION conversations.remove_reaction(p_user bigint, p_conversation uuid, p_number bigint, p_emoji text)
+RETURNS text
+LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM conversations.reaction AS own
+    WHERE own.conversation_id = p_conversation AND own.number = p_number AND own.user_id = p_user
+        AND own.emoji = p_emoji COLLATE "C";
+    RETURN CASE WHEN FOUND THEN 'removed' ELSE 'repeated' END;
 END
 $$;
 

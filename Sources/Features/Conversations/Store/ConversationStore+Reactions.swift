@@ -87,7 +87,7 @@ extension RequestError {
     static let noSuchMessage = RequestError(
         status: 404, code: "no_such_message",
         reason: "The conversation has no such message, or the message's author was erased.")
-    /// Status `409`. `conversations.react` contains the same numbers.
+    /// Status `409`. `conversations.add_reaction` contains the same numbers.
     static let tooManyReactions = RequestError(
         status: 409, code: "too_many_reactions",
         reason: "A message can have 20 different emoji, and 5 of each person. Remove a reaction first.")

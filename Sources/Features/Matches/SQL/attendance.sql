@@ -39,35 +39,8 @@ BEGIN
     IF v_has_subscribers THEN
         PERFORM matches.lock_presence_events();
     END IF;
-
     WITH report AS MATERIALIZED (
-        SELECT
-            report.room, own.task_id, max(own.closes_at) AS closes_at, min(report.at) AS joined_at,
-            max(report.at) AS changed_at, sum(report.change) AS change,
-            count(*) FILTER (WHERE report.change > 0) AS visits, max(report.peers) AS most_peers
-        FROM (
-            SELECT
-                reported.room, reported.task, reported.peers, v_now - make_interval(secs => reported.age) AS at,
-                CASE reported.event WHEN 'room.joined' THEN 1 ELSE -1 END AS change
-            FROM unnest(p_events, p_rooms, p_tasks, p_peers, p_ages) AS reported (event, room, task, peers, age)
-        ) AS report
-        CROSS JOIN LATERAL (
-            SELECT max(one.closes_at) AS closes_at,
-                (array_agg(one.id) FILTER (WHERE one.id = report.task))[1] AS task_id,
-                bool_and(one.is_erased) FILTER (WHERE one.id = report.task) AS is_erased
-            FROM (
-                SELECT task.id, task.closes_at, task.is_erased FROM schedule.room_task AS task
-                WHERE task.room_id = report.room
-                UNION ALL
-                SELECT known.task_id, known.closes_at, false FROM core.presence
-                JOIN core.attendance AS known
-                    ON known.room_id = presence.room_id AND known.task_id IS NOT DISTINCT FROM presence.task_id
-                WHERE report.change < 0 AND presence.reporter_id = p_writer AND presence.room_id = report.room
-                    AND (presence.task_id = report.task OR presence.task_id IS NULL)
-            ) AS one
-        ) AS own
-        WHERE own.closes_at IS NOT NULL AND own.is_erased IS NOT TRUE
-        GROUP BY report.room, own.task_id
+        SELECT * FROM matches.sum_report(p_writer, v_now, p_events, p_rooms, p_tasks, p_peers, p_ages)
     ), counted AS MATERIALIZED (
         -- This transaction has locked the reporter's row, so no other transaction changes these rows.
         SELECT report.*, own.before, greatest(0, own.before + report.change) AS after
@@ -98,26 +71,78 @@ BEGIN
     INTO v_rooms, v_tasks, v_gone FROM counted WHERE counted.before + counted.change < 0;
     DELETE FROM core.presence
     WHERE presence.reporter_id = p_writer AND presence.room_id = ANY (p_rooms) AND presence.connections = 0;
-
     IF v_has_subscribers THEN
-        PERFORM matches.write_presence_events(
-            array_agg(reported.event ORDER BY reported.place), array_agg(reported.room ORDER BY reported.place),
-            array_agg(reported.task ORDER BY reported.place),
-            array_agg(v_now - make_interval(secs => reported.age) ORDER BY reported.place),
-            array_agg(reported.peers ORDER BY reported.place))
-        FROM (
-            SELECT given.*, own.task_id,
-                row_number() OVER (PARTITION BY given.event, given.room, own.task_id ORDER BY given.place) AS number
-            FROM unnest(p_events, p_rooms, p_tasks, p_peers, p_ages) WITH ORDINALITY
-                AS given (event, room, task, peers, age, place)
-            LEFT JOIN core.attendance AS own ON own.task_id = given.task AND own.room_id = given.room
-        ) AS reported
-        LEFT JOIN unnest(v_rooms, v_tasks, v_gone) AS gone (room, task, count)
-            ON gone.room = reported.room AND gone.task IS NOT DISTINCT FROM reported.task_id
-                AND reported.event = 'room.left'
-        -- The other daemons have already written the events of these leaves.
-        WHERE reported.number > coalesce(gone.count, 0);
+        PERFORM matches.write_reported_events(
+            v_now, p_events, p_rooms, p_tasks, p_peers, p_ages, v_rooms, v_tasks, v_gone);
     END IF;
+END
+$$;
+
+-- Returns the changes of a report, one row for each room and task. `change` is the number of joins minus the number of
+-- leaves. task_id is NULL for members that named no task of the room's match. p_at is the time of the report.
+-- PostgreSQL inlines this function.
+CREATE FUNCTION matches.sum_report(
+    p_writer uuid, p_at timestamptz,
+    p_events text[], p_rooms uuid[], p_tasks uuid[], p_peers integer[], p_ages double precision[]
+) RETURNS TABLE (
+    room uuid, task_id uuid, closes_at timestamptz, joined_at timestamptz, changed_at timestamptz, change bigint,
+    visits bigint, most_peers integer
+)
+LANGUAGE sql STABLE AS $$
+    SELECT
+        report.room, own.task_id, max(own.closes_at) AS closes_at, min(report.at) AS joined_at,
+        max(report.at) AS changed_at, sum(report.change) AS change,
+        count(*) FILTER (WHERE report.change > 0) AS visits, max(report.peers) AS most_peers
+    FROM (
+        SELECT
+            reported.room, reported.task, reported.peers, p_at - make_interval(secs => reported.age) AS at,
+            CASE reported.event WHEN 'room.joined' THEN 1 ELSE -1 END AS change
+        FROM unnest(p_events, p_rooms, p_tasks, p_peers, p_ages) AS reported (event, room, task, peers, age)
+    ) AS report
+    CROSS JOIN LATERAL (
+        SELECT max(one.closes_at) AS closes_at,
+            (array_agg(one.id) FILTER (WHERE one.id = report.task))[1] AS task_id,
+            bool_and(one.is_erased) FILTER (WHERE one.id = report.task) AS is_erased
+        FROM (
+            SELECT task.id, task.closes_at, task.is_erased FROM schedule.room_task AS task
+            WHERE task.room_id = report.room
+            UNION ALL
+            SELECT known.task_id, known.closes_at, false FROM core.presence
+            JOIN core.attendance AS known
+                ON known.room_id = presence.room_id AND known.task_id IS NOT DISTINCT FROM presence.task_id
+            WHERE report.change < 0 AND presence.reporter_id = p_writer AND presence.room_id = report.room
+                AND (presence.task_id = report.task OR presence.task_id IS NULL)
+        ) AS one
+    ) AS own
+    WHERE own.closes_at IS NOT NULL AND own.is_erased IS NOT TRUE
+    GROUP BY report.room, own.task_id
+$$;
+
+-- Writes the events of a report in order. core.attendance counts them already. The last three arrays have leaves of
+-- rooms and tasks that the other daemons have already written, and the numbers of these leaves.
+CREATE FUNCTION matches.write_reported_events(
+    p_at timestamptz, p_events text[], p_rooms uuid[], p_tasks uuid[], p_peers integer[], p_ages double precision[],
+    p_gone_rooms uuid[], p_gone_tasks uuid[], p_gone_counts integer[]
+) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM matches.write_presence_events(
+        array_agg(reported.event ORDER BY reported.place), array_agg(reported.room ORDER BY reported.place),
+        array_agg(reported.task ORDER BY reported.place),
+        array_agg(p_at - make_interval(secs => reported.age) ORDER BY reported.place),
+        array_agg(reported.peers ORDER BY reported.place))
+    FROM (
+        SELECT given.*, own.task_id,
+            row_number() OVER (PARTITION BY given.event, given.room, own.task_id ORDER BY given.place) AS number
+        FROM unnest(p_events, p_rooms, p_tasks, p_peers, p_ages) WITH ORDINALITY
+            AS given (event, room, task, peers, age, place)
+        LEFT JOIN core.attendance AS own ON own.task_id = given.task AND own.room_id = given.room
+    ) AS reported
+    LEFT JOIN unnest(p_gone_rooms, p_gone_tasks, p_gone_counts) AS gone (room, task, count)
+        ON gone.room = reported.room AND gone.task IS NOT DISTINCT FROM reported.task_id
+            AND reported.event = 'room.left'
+    -- The other daemons have already written the events of these leaves.
+    WHERE reported.number > coalesce(gone.count, 0);
 END
 $$;
 
@@ -210,16 +235,7 @@ BEGIN
         PERFORM matches.lock_presence_events();
     END IF;
     WITH there AS MATERIALIZED (
-        SELECT given.room, own.task_id, max(own.closes_at) AS closes_at, sum(given.connections)::integer AS connections
-        FROM unnest(p_rooms, p_tasks, p_connections) AS given (room, task, connections)
-        CROSS JOIN LATERAL (
-            SELECT max(task.closes_at) AS closes_at, (array_agg(task.id) FILTER (WHERE task.id = given.task))[1] AS task_id,
-                bool_or(task.id = given.task AND task.is_erased) AS is_erased
-            FROM schedule.room_task AS task
-            WHERE task.room_id = given.room
-        ) AS own
-        WHERE own.closes_at > v_now AND own.is_erased IS NOT TRUE
-        GROUP BY given.room, own.task_id
+        SELECT * FROM matches.sum_connections(v_now, p_rooms, p_tasks, p_connections)
     ), counted AS MATERIALIZED (
         SELECT there.*, there.connections - coalesce((
             SELECT sum(presence.connections) FROM core.presence
@@ -248,6 +264,23 @@ BEGIN
         PERFORM matches.write_presence_changes(v_rooms, v_tasks, v_changes, v_now);
     END IF;
 END
+$$;
+
+-- Returns the connections in open rooms, one row for each room and task. task_id is NULL for members that named no task
+-- of the room's match. PostgreSQL inlines this function.
+CREATE FUNCTION matches.sum_connections(p_now timestamptz, p_rooms uuid[], p_tasks uuid[], p_connections integer[])
+RETURNS TABLE (room uuid, task_id uuid, closes_at timestamptz, connections integer)
+LANGUAGE sql STABLE AS $$
+    SELECT given.room, own.task_id, max(own.closes_at) AS closes_at, sum(given.connections)::integer AS connections
+    FROM unnest(p_rooms, p_tasks, p_connections) AS given (room, task, connections)
+    CROSS JOIN LATERAL (
+        SELECT max(task.closes_at) AS closes_at, (array_agg(task.id) FILTER (WHERE task.id = given.task))[1] AS task_id,
+            bool_or(task.id = given.task AND task.is_erased) AS is_erased
+        FROM schedule.room_task AS task
+        WHERE task.room_id = given.room
+    ) AS own
+    WHERE own.closes_at > p_now AND own.is_erased IS NOT TRUE
+    GROUP BY given.room, own.task_id
 $$;
 
 -- Writes leaves for the members of a dead daemon, at the time of its last heartbeat, for at most p_limit rows of

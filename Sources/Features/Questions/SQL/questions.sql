@@ -160,26 +160,50 @@ BEGIN
     SELECT question.* INTO v_old FROM questions.question
     JOIN questions.visible_question AS shown ON shown.id = question.id AND shown.content IS NOT NULL
     WHERE question.id = p_id;
-    IF v_session.id IS NULL OR (v_session.key_digest IS NULL AND NOT p_opens_all) THEN
-        code := 'no_such_question';
-    ELSE
-        code := questions.presenter_refusal(v_session, p_keys);
-    END IF;
-    IF code IS NULL AND v_old.id IS NULL THEN
-        code := 'no_such_question';
-    ELSIF code IS NULL AND v_session.state = 'closed' THEN
-        code := 'session_closed';
-    END IF;
+    code := questions.moderation_refusal(v_session, v_old, p_keys, p_opens_all);
     IF code IS NOT NULL THEN
         RETURN NEXT;
         RETURN;
     END IF;
+    v_new := questions.moderated_question(v_old, p_action, p_answer, v_session.is_moderated);
+    IF v_new IS DISTINCT FROM v_old THEN
+        v_new := questions.store_moderation(v_old, v_new);
+        v_session.version := v_new.version;
+    END IF;
+    RETURN QUERY SELECT
+        'done', v_session.version, v_new.id, v_new.session_id, v_new.content, v_new.answered, v_new.answer, v_new.state,
+        v_new.votes, v_new.asked_from, floor(extract(epoch FROM v_new.created_at))::bigint, v_new.version;
+END
+$$;
 
-    v_new := v_old;
+-- Returns why a question can't be changed: no_such_question, presenter_only or session_closed. Returns NULL if it can.
+CREATE FUNCTION questions.moderation_refusal(
+    p_session questions.question_session, p_question questions.question, p_keys text[], p_opens_all boolean
+) RETURNS text
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE
+        WHEN p_session.id IS NULL OR (p_session.key_digest IS NULL AND NOT p_opens_all) THEN 'no_such_question'
+        ELSE coalesce(
+            questions.presenter_refusal(p_session, p_keys),
+            CASE
+                WHEN p_question.id IS NULL THEN 'no_such_question'
+                WHEN p_session.state = 'closed' THEN 'session_closed'
+            END)
+    END
+$$;
+
+-- Returns a question as it is after the action p_action of moderate_question, without its new version.
+CREATE FUNCTION questions.moderated_question(
+    p_question questions.question, p_action text, p_answer text, p_is_moderated boolean
+) RETURNS questions.question
+LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+    v_new questions.question := p_question;
+BEGIN
     CASE p_action
         WHEN 'answer' THEN
             -- A second answer changes nothing.
-            IF NOT v_old.answered THEN
+            IF NOT p_question.answered THEN
                 v_new.answered := true;
                 v_new.answer := p_answer;
             END IF;
@@ -189,29 +213,34 @@ BEGIN
             v_new.answered := false;
             v_new.answer := NULL;
             v_new.answered_in := NULL;
-            IF v_old.state = 'dismissed' THEN
-                v_new.state := CASE WHEN v_session.is_moderated THEN 'pending' ELSE 'approved' END;
+            IF p_question.state = 'dismissed' THEN
+                v_new.state := CASE WHEN p_is_moderated THEN 'pending' ELSE 'approved' END;
             END IF;
     END CASE;
-    IF v_new IS DISTINCT FROM v_old THEN
-        v_new.version := questions.count_changes(v_session.id, 1);
-        v_session.version := v_new.version;
-        IF v_new.answered AND NOT v_old.answered THEN
-            v_new.answered_in := v_new.version;
-        END IF;
-        IF (v_new.state = 'dismissed') <> (v_old.state = 'dismissed') THEN
-            UPDATE questions.question_session
-            SET question_count = question_count + CASE WHEN v_new.state = 'dismissed' THEN -1 ELSE 1 END
-            WHERE question_session.id = v_session.id;
-        END IF;
-        UPDATE questions.question SET
-            answered = v_new.answered, answer = v_new.answer, answered_in = v_new.answered_in, state = v_new.state,
-            version = v_new.version, changed = v_new.version
-        WHERE question.id = p_id;
+    RETURN v_new;
+END
+$$;
+
+-- Stores a changed question whose session is locked. Returns the question with its new version.
+CREATE FUNCTION questions.store_moderation(p_old questions.question, p_new questions.question) RETURNS questions.question
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_new questions.question := p_new;
+BEGIN
+    v_new.version := questions.count_changes(p_old.session_id, 1);
+    IF v_new.answered AND NOT p_old.answered THEN
+        v_new.answered_in := v_new.version;
     END IF;
-    RETURN QUERY SELECT
-        'done', v_session.version, v_new.id, v_new.session_id, v_new.content, v_new.answered, v_new.answer, v_new.state,
-        v_new.votes, v_new.asked_from, floor(extract(epoch FROM v_new.created_at))::bigint, v_new.version;
+    IF (v_new.state = 'dismissed') <> (p_old.state = 'dismissed') THEN
+        UPDATE questions.question_session
+        SET question_count = question_count + CASE WHEN v_new.state = 'dismissed' THEN -1 ELSE 1 END
+        WHERE question_session.id = p_old.session_id;
+    END IF;
+    UPDATE questions.question SET
+        answered = v_new.answered, answer = v_new.answer, answered_in = v_new.answered_in, state = v_new.state,
+        version = v_new.version, changed = v_new.version
+    WHERE question.id = p_old.id;
+    RETURN v_new;
 END
 $$;
 
@@ -268,18 +297,28 @@ BEGIN
             v_places := v_places || v_vote.place;
         END LOOP;
         IF v_changed <> '{}' THEN
-            WITH sums AS (
-                SELECT step.question, sum(step.step) AS step, row_number() OVER (ORDER BY step.question) AS number
-                FROM unnest(v_changed, v_steps) AS step (question, step)
-                GROUP BY step.question
-            )
-            UPDATE questions.question SET votes = votes + sums.step, version = v_session.version + sums.number
-            FROM sums WHERE question.id = sums.question;
-            v_session.version := questions.count_changes(
-                v_session.id, (SELECT count(DISTINCT changed.id) FROM unnest(v_changed) AS changed (id))::integer);
+            v_session.version := questions.add_votes(v_session, v_changed, v_steps);
         END IF;
         RETURN QUERY SELECT counted.place, 'counted', v_session.version FROM unnest(v_places) AS counted (place);
     END LOOP;
+END
+$$;
+
+-- Adds votes to the questions of a session whose row is locked. The arrays have one element for each vote: its
+-- question, and 1 or -1. Returns the session's new version.
+CREATE FUNCTION questions.add_votes(p_session questions.question_session, p_questions uuid[], p_steps integer[])
+RETURNS bigint
+LANGUAGE plpgsql AS $$
+BEGIN
+    WITH sums AS (
+        SELECT step.question, sum(step.step) AS step, row_number() OVER (ORDER BY step.question) AS number
+        FROM unnest(p_questions, p_steps) AS step (question, step)
+        GROUP BY step.question
+    )
+    UPDATE questions.question SET votes = votes + sums.step, version = p_session.version + sums.number
+    FROM sums WHERE question.id = sums.question;
+    RETURN questions.count_changes(
+        p_session.id, (SELECT count(DISTINCT changed.id) FROM unnest(p_questions) AS changed (id))::integer);
 END
 $$;
 

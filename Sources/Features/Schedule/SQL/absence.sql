@@ -210,86 +210,114 @@ CREATE FUNCTION schedule.rematch_slot(
 ) RETURNS integer
 LANGUAGE plpgsql AS $$
 DECLARE
-    -- The limit of tasks per transaction. Further tasks are matched by the next transaction.
-    c_most CONSTANT integer := 200;
-    v_starts_at timestamptz := to_timestamp(p_starts_at);
-    v_ids uuid[];
-    v_pool schedule.task[];
-    v_is_taken boolean[];
-    v_one schedule.task;
-    v_other schedule.task;
-    v_match integer;
-    v_room uuid;
-    v_pairs integer := 0;
-    -- Whether any user prefers another one, and how many of the two candidates found so far prefer each other.
-    v_is_any_preferred boolean;
-    v_found integer;
-    v_most integer;
-BEGIN
-    PERFORM schedule.lock_slot(v_starts_at);
-    v_ids := ARRAY(
-        SELECT waiting.id
-        FROM schedule.tasks_to_rematch(v_starts_at - interval '1 microsecond', v_starts_at, p_patience, p_grace) AS waiting
-        ORDER BY schedule.is_room_occupied(waiting) DESC, waiting.registered LIMIT c_most);
-    PERFORM schedule.lock_tasks(v_ids || ARRAY(
-        SELECT task.partner_id FROM schedule.task WHERE task.id = ANY (v_ids) AND task.partner_id IS NOT NULL));
-    -- The tasks are read again after they were locked.
-    v_pool := ARRAY(
-        SELECT task FROM schedule.task
-        WHERE task.id = ANY (v_ids) AND (schedule.is_waiting(task) OR schedule.is_partner_absent(task, p_patience, p_grace))
-        ORDER BY schedule.is_room_occupied(task) DESC, task.registered);
-    v_is_any_preferred := EXISTS (
+    v_pool schedule.task[] := schedule.lock_tasks_to_rematch(to_timestamp(p_starts_at), p_patience, p_grace);
+    v_is_taken boolean[] := array_fill(false, ARRAY[cardinality(v_pool)]);
+    v_is_any_preferred boolean := EXISTS (
         SELECT FROM unnest(v_pool) AS own
         JOIN schedule.preference ON preference.device_id = own.device_id
             AND preference.preferred_id = ANY (ARRAY(SELECT other.device_id FROM unnest(v_pool) AS other)));
-    v_is_taken := array_fill(false, ARRAY[cardinality(v_pool)]);
+    v_match integer;
+    v_pairs integer := 0;
+BEGIN
     FOR i IN 1..cardinality(v_pool) LOOP
         CONTINUE WHEN v_is_taken[i];
-        v_one := v_pool[i];
-        v_match := NULL;
-        FOR j IN i + 1..cardinality(v_pool) LOOP
-            -- The pool begins with the users in a room. A user outside a room is never chosen while one in a room is
-            -- possible.
-            EXIT WHEN v_match IS NOT NULL AND schedule.is_room_occupied(v_pool[v_match])
-                AND NOT schedule.is_room_occupied(v_pool[j]);
-            CONTINUE WHEN v_is_taken[j] OR core.is_blocked(v_one.device_id, v_pool[j].device_id)
-                -- Neither of the two users could be moved to the other's room.
-                OR core.has_unnamed_members(v_one.room_id) AND core.has_unnamed_members(v_pool[j].room_id);
-            v_found := CASE
-                WHEN v_is_any_preferred THEN schedule.preferences_between(v_one.device_id, v_pool[j].device_id)
-                ELSE 0
-            END;
-            CONTINUE WHEN v_match IS NOT NULL AND v_found <= v_most;
-            v_match := j;
-            v_most := v_found;
-            EXIT WHEN NOT v_is_any_preferred OR v_most = 2;
-        END LOOP;
+        v_match := schedule.choose_partner(v_pool, v_is_taken, i, v_is_any_preferred);
         IF v_match IS NULL THEN
-            UPDATE schedule.task
-            SET is_absent = false, waits_until = coalesce(task.waits_until, v_starts_at + make_interval(secs => p_late_join))
-            WHERE task.id = v_one.id AND (task.is_absent OR task.waits_until IS NULL);
-            CONTINUE;
+            UPDATE schedule.task SET
+                is_absent = false,
+                waits_until = coalesce(task.waits_until, task.starts_at + make_interval(secs => p_late_join))
+            WHERE task.id = v_pool[i].id AND (task.is_absent OR task.waits_until IS NULL);
+        ELSE
+            v_is_taken[v_match] := true;
+            PERFORM schedule.rematch_tasks(v_pool[i], v_pool[v_match], p_late_join);
+            v_pairs := v_pairs + 1;
         END IF;
-        v_is_taken[v_match] := true;
-        v_other := v_pool[v_match];
-        v_room := CASE
-            WHEN core.has_unnamed_members(v_one.room_id) THEN v_one.room_id
-            WHEN core.has_unnamed_members(v_other.room_id) THEN v_other.room_id
-            ELSE gen_random_uuid()
-        END;
-        PERFORM schedule.rematch_task(v_one, v_other.id, v_room, v_one.closes_at, p_late_join);
-        PERFORM schedule.rematch_task(v_other, v_one.id, v_room, v_one.closes_at, p_late_join);
-        SELECT * INTO v_other FROM schedule.task WHERE task.id = v_other.id;
-        PERFORM schedule.write_match_event(v_other, true);
-        -- Both notifications are sent now, after both tasks have their new partner.
-        PERFORM schedule.notify_rematched(moved.task, moved.was_in)
-        FROM (
-            SELECT task, CASE WHEN before.room_id <> v_room THEN before.room_id END AS was_in FROM schedule.task
-            JOIN unnest(ARRAY[v_one, v_pool[v_match]]) AS before ON before.id = task.id
-        ) AS moved;
-        v_pairs := v_pairs + 1;
     END LOOP;
     RETURN v_pairs;
+END
+$$;
+
+-- Locks a slot and the tasks in it that wait for a partner or have an absent one, and the absent partners' tasks.
+-- Returns the tasks without the absent partners', as they are after they were locked. Users in a room come first, then
+-- the order of registration. Returns at most 200 tasks; the next transaction matches further ones.
+CREATE FUNCTION schedule.lock_tasks_to_rematch(
+    p_starts_at timestamptz, p_patience double precision, p_grace double precision
+) RETURNS schedule.task[]
+LANGUAGE plpgsql AS $$
+DECLARE
+    c_most CONSTANT integer := 200;
+    v_ids uuid[];
+BEGIN
+    PERFORM schedule.lock_slot(p_starts_at);
+    v_ids := ARRAY(
+        SELECT waiting.id
+        FROM schedule.tasks_to_rematch(p_starts_at - interval '1 microsecond', p_starts_at, p_patience, p_grace) AS waiting
+        ORDER BY schedule.is_room_occupied(waiting) DESC, waiting.registered LIMIT c_most);
+    PERFORM schedule.lock_tasks(v_ids || ARRAY(
+        SELECT task.partner_id FROM schedule.task WHERE task.id = ANY (v_ids) AND task.partner_id IS NOT NULL));
+    RETURN ARRAY(
+        SELECT task FROM schedule.task
+        WHERE task.id = ANY (v_ids) AND (schedule.is_waiting(task) OR schedule.is_partner_absent(task, p_patience, p_grace))
+        ORDER BY schedule.is_room_occupied(task) DESC, task.registered);
+END
+$$;
+
+-- Returns the place in p_pool of the best partner for the task at p_place: a later task that isn't taken. Returns NULL
+-- if there is none. The pool is that of lock_tasks_to_rematch. p_is_any_preferred: at least one user in the pool
+-- prefers another one.
+CREATE FUNCTION schedule.choose_partner(
+    p_pool schedule.task[], p_is_taken boolean[], p_place integer, p_is_any_preferred boolean
+) RETURNS integer
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_one schedule.task := p_pool[p_place];
+    v_match integer;
+    -- How many of the two users prefer each other, for the candidate and for the best one so far.
+    v_found integer;
+    v_most integer;
+BEGIN
+    FOR j IN p_place + 1..cardinality(p_pool) LOOP
+        -- The pool begins with the users in a room. A user outside a room is never chosen while one in a room is
+        -- possible.
+        EXIT WHEN v_match IS NOT NULL AND schedule.is_room_occupied(p_pool[v_match])
+            AND NOT schedule.is_room_occupied(p_pool[j]);
+        CONTINUE WHEN p_is_taken[j] OR core.is_blocked(v_one.device_id, p_pool[j].device_id)
+            -- Neither of the two users could be moved to the other's room.
+            OR core.has_unnamed_members(v_one.room_id) AND core.has_unnamed_members(p_pool[j].room_id);
+        v_found := CASE
+            WHEN p_is_any_preferred THEN schedule.preferences_between(v_one.device_id, p_pool[j].device_id)
+            ELSE 0
+        END;
+        CONTINUE WHEN v_match IS NOT NULL AND v_found <= v_most;
+        v_match := j;
+        v_most := v_found;
+        EXIT WHEN NOT p_is_any_preferred OR v_most = 2;
+    END LOOP;
+    RETURN v_match;
+END
+$$;
+
+-- Matches two locked tasks of lock_tasks_to_rematch with each other, and notifies their users. The match has the room
+-- of a member that named no task, because this member can't be moved, or else a new room.
+CREATE FUNCTION schedule.rematch_tasks(p_one schedule.task, p_other schedule.task, p_late_join double precision)
+RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_room uuid := CASE
+        WHEN core.has_unnamed_members(p_one.room_id) THEN p_one.room_id
+        WHEN core.has_unnamed_members(p_other.room_id) THEN p_other.room_id
+        ELSE gen_random_uuid()
+    END;
+BEGIN
+    PERFORM schedule.rematch_task(p_one, p_other.id, v_room, p_one.closes_at, p_late_join);
+    PERFORM schedule.rematch_task(p_other, p_one.id, v_room, p_one.closes_at, p_late_join);
+    PERFORM schedule.write_match_event(task, true) FROM schedule.task WHERE task.id = p_other.id;
+    -- Both notifications are sent now, after both tasks have their new partner.
+    PERFORM schedule.notify_rematched(moved.task, moved.was_in)
+    FROM (
+        SELECT task, CASE WHEN before.room_id <> v_room THEN before.room_id END AS was_in FROM schedule.task
+        JOIN unnest(ARRAY[p_one, p_other]) AS before ON before.id = task.id
+    ) AS moved;
 END
 $$;
 

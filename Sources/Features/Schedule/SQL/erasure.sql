@@ -53,61 +53,12 @@ CREATE FUNCTION schedule.erase_tasks(p_tasks uuid[]) RETURNS TABLE (starts_at bi
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
-    -- The numbers of the tasks before they are locked. Moving a task changes its number.
-    v_registered bigint[] := ARRAY(
-        SELECT task.registered FROM schedule.task WHERE task.id = ANY (p_tasks) ORDER BY task.registered);
-    v_waiting uuid[];
-    v_now timestamptz;
+    v_waiting uuid[] := schedule.lock_erased_tasks(p_tasks);
+    v_now timestamptz := core.clock();
     v_gone schedule.task[];
 BEGIN
-    -- Waits for transactions that match or cancel one of these tasks.
-    v_waiting := ARRAY(
-        SELECT held.task_id FROM (
-            SELECT task.reminds_at, task.registered FROM schedule.task
-            WHERE task.id = ANY (p_tasks) ORDER BY task.starts_at OFFSET 0
-        ) AS own
-        CROSS JOIN LATERAL (
-            SELECT due.task_id FROM schedule.due
-            WHERE due.reminds_at = own.reminds_at AND due.registered = own.registered
-            FOR UPDATE
-        ) AS held
-    );
-    PERFORM schedule.lock_reminders(p_tasks);
-    IF EXISTS (
-        SELECT FROM schedule.task WHERE task.id = ANY (p_tasks) AND NOT task.registered = ANY (v_registered)
-    ) THEN
-        RAISE 'a task was moved meanwhile' USING ERRCODE = 'serialization_failure';
-    END IF;
-    v_now := core.clock();
-    -- Members that joined a room with one of these tasks must leave it. One notification has the ids of 200 tasks, so
-    -- that they fit into its payload.
-    PERFORM pg_notify('letsswitch_erased_tasks', string_agg(own.id::text, ','))
-    FROM (
-        SELECT task.id, row_number() OVER () AS place FROM schedule.task
-        WHERE task.id = ANY (p_tasks) AND task.reminds_at <= v_now AND task.closes_at > v_now
-    ) AS own
-    GROUP BY own.place / 200;
-
-    DELETE FROM core.attendance WHERE attendance.ctid = ANY (ARRAY(
-        SELECT own.place FROM (
-            SELECT task.id, task.room_id FROM schedule.task WHERE task.id = ANY (p_tasks) OFFSET 0
-        ) AS erased
-        CROSS JOIN LATERAL (
-            SELECT attendance.ctid AS place FROM core.attendance
-            WHERE attendance.room_id = erased.room_id AND attendance.task_id = erased.id
-            OFFSET 0
-        ) AS own
-    ));
-    DELETE FROM core.presence WHERE presence.ctid = ANY (ARRAY(
-        SELECT own.place FROM (
-            SELECT task.id, task.room_id FROM schedule.task WHERE task.id = ANY (p_tasks) OFFSET 0
-        ) AS erased
-        CROSS JOIN LATERAL (
-            SELECT presence.ctid AS place FROM core.presence
-            WHERE presence.room_id = erased.room_id AND presence.task_id = erased.id
-            OFFSET 0
-        ) AS own
-    ));
+    PERFORM schedule.notify_erased_tasks(p_tasks, v_now);
+    PERFORM schedule.delete_attendance(p_tasks);
     RETURN QUERY
     WITH anonymous AS (
         UPDATE schedule.task SET device_id = NULL, title = NULL, series_id = NULL, series_day = NULL, invitation = NULL
@@ -135,6 +86,79 @@ BEGIN
     RETURN QUERY
     SELECT extract(epoch FROM gone.starts_at)::bigint FROM unnest(v_gone) AS gone
     WHERE gone.partner_id IS NULL AND gone.invites_until IS NULL AND gone.id = ANY (v_waiting);
+END
+$$;
+
+-- Locks tasks that are being erased: their `due` rows in order of start, then their reminders. Returns the tasks that
+-- aren't claimed. Fails if one of the tasks was moved to another slot in the meantime.
+CREATE FUNCTION schedule.lock_erased_tasks(p_tasks uuid[]) RETURNS uuid[]
+LANGUAGE plpgsql AS $$
+DECLARE
+    -- The numbers of the tasks before they are locked. Moving a task changes its number.
+    v_registered bigint[] := ARRAY(
+        SELECT task.registered FROM schedule.task WHERE task.id = ANY (p_tasks) ORDER BY task.registered);
+    v_waiting uuid[];
+BEGIN
+    -- Waits for transactions that match or cancel one of these tasks.
+    v_waiting := ARRAY(
+        SELECT held.task_id FROM (
+            SELECT task.reminds_at, task.registered FROM schedule.task
+            WHERE task.id = ANY (p_tasks) ORDER BY task.starts_at OFFSET 0
+        ) AS own
+        CROSS JOIN LATERAL (
+            SELECT due.task_id FROM schedule.due
+            WHERE due.reminds_at = own.reminds_at AND due.registered = own.registered
+            FOR UPDATE
+        ) AS held
+    );
+    PERFORM schedule.lock_reminders(p_tasks);
+    IF EXISTS (
+        SELECT FROM schedule.task WHERE task.id = ANY (p_tasks) AND NOT task.registered = ANY (v_registered)
+    ) THEN
+        RAISE 'a task was moved meanwhile' USING ERRCODE = 'serialization_failure';
+    END IF;
+    RETURN v_waiting;
+END
+$$;
+
+-- Notifies the daemons of erased tasks whose rooms are open: members that joined with one of these tasks must leave.
+CREATE FUNCTION schedule.notify_erased_tasks(p_tasks uuid[], p_now timestamptz) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    -- One notification has the ids of 200 tasks, so that they fit into its payload.
+    PERFORM pg_notify('letsswitch_erased_tasks', string_agg(own.id::text, ','))
+    FROM (
+        SELECT task.id, row_number() OVER () AS place FROM schedule.task
+        WHERE task.id = ANY (p_tasks) AND task.reminds_at <= p_now AND task.closes_at > p_now
+    ) AS own
+    GROUP BY own.place / 200;
+END
+$$;
+
+-- Deletes the attendance of these locked tasks, and the connections that daemons have reported for them.
+CREATE FUNCTION schedule.delete_attendance(p_tasks uuid[]) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM core.attendance WHERE attendance.ctid = ANY (ARRAY(
+        SELECT own.place FROM (
+            SELECT task.id, task.room_id FROM schedule.task WHERE task.id = ANY (p_tasks) OFFSET 0
+        ) AS erased
+        CROSS JOIN LATERAL (
+            SELECT attendance.ctid AS place FROM core.attendance
+            WHERE attendance.room_id = erased.room_id AND attendance.task_id = erased.id
+            OFFSET 0
+        ) AS own
+    ));
+    DELETE FROM core.presence WHERE presence.ctid = ANY (ARRAY(
+        SELECT own.place FROM (
+            SELECT task.id, task.room_id FROM schedule.task WHERE task.id = ANY (p_tasks) OFFSET 0
+        ) AS erased
+        CROSS JOIN LATERAL (
+            SELECT presence.ctid AS place FROM core.presence
+            WHERE presence.room_id = erased.room_id AND presence.task_id = erased.id
+            OFFSET 0
+        ) AS own
+    ));
 END
 $$;
 

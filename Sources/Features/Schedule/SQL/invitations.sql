@@ -105,7 +105,6 @@ DECLARE
     v_host schedule.task;
     v_own schedule.task;
     v_starts_at timestamptz;
-    v_was_seen boolean;
 BEGIN
     -- register_task takes this lock too, but only after the slot's lock, which would be the wrong order.
     PERFORM core.lock_device(p_device);
@@ -146,8 +145,21 @@ BEGIN
         END IF;
         RETURN v_outcome;
     END IF;
+    RETURN schedule.accept_with_task(v_own.id, v_host, p_device, p_title);
+END
+$$;
 
-    SELECT * INTO v_own FROM schedule.task WHERE task.id = v_own.id;
+-- Matches the host's task with the task that the guest's device already has in the slot, and gives that task the title
+-- p_title. Both tasks are locked. Fails if the guest's task was cancelled in the meantime. Result codes: retitled,
+-- slot_taken, registration_closed.
+CREATE FUNCTION schedule.accept_with_task(p_own uuid, p_host schedule.task, p_device text, p_title text)
+RETURNS schedule.task_outcome
+LANGUAGE plpgsql AS $$
+DECLARE
+    v_own schedule.task;
+    v_was_seen boolean;
+BEGIN
+    SELECT * INTO v_own FROM schedule.task WHERE task.id = p_own;
     -- If the task had a partner and was erased, its row may still be here for the match.
     IF v_own.id IS NULL OR v_own.device_id IS NULL OR v_own.registered <= core.erased_up_to(p_device) THEN
         RAISE 'the task was cancelled meanwhile' USING ERRCODE = 'serialization_failure';
@@ -157,9 +169,9 @@ BEGIN
         RETURN schedule.outcome('registration_closed', v_own, NULL);
     END IF;
     v_own := schedule.retitle_waiting(v_own, p_title);
-    v_was_seen := v_own.invites_until IS NULL OR v_host.invites_until IS NULL;
-    v_own := schedule.match_waiting(v_own, v_host);
-    UPDATE schedule.task SET guest_id = v_own.id WHERE task.id = v_host.id;
+    v_was_seen := v_own.invites_until IS NULL OR p_host.invites_until IS NULL;
+    v_own := schedule.match_waiting(v_own, p_host);
+    UPDATE schedule.task SET guest_id = v_own.id WHERE task.id = p_host.id;
     RETURN schedule.outcome('retitled', v_own, CASE WHEN v_was_seen THEN false END);
 END
 $$;

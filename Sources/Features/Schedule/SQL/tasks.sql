@@ -1,10 +1,11 @@
--- Registering and cancelling tasks. Each request is one statement, and its result is a row of task_outcome.
+-- The results of requests for tasks, and cancelling a task. Each request is one statement, and its result is a row of
+-- task_outcome.
 --
 -- The lock of an unclaimed task is its row in `due`. A claimed task has no such row: its lock is its reminder. To avoid
 -- deadlocks, each kind of statement takes its locks in this order:
 --
---   register    registration.sql: 1. the device's lock  2. the slot  3. the `due` row of the device's own task  4. the `due` row of the
---               partner; after the lead the partner's reminder too
+--   register    registration.sql: 1. the device's lock  2. the slot  3. the `due` row of the device's own task
+--               4. the `due` row of the partner; after the lead the partner's reminder too
 --   cancel      the `due` row of the task
 --   leave       partners.sql: 1. the slot  2. the `due` rows of the task, its partner and the waiting task, in order of
 --               start  3. their reminders in order of id
