@@ -147,7 +147,8 @@ CREATE FUNCTION schedule.register_new(p_request schedule.registration) RETURNS s
 LANGUAGE plpgsql AS $$
 DECLARE
     v_outcome schedule.task_outcome;
-    v_partner schedule.task := schedule.lock_partner(p_request);
+    v_partner schedule.task := schedule.lock_partner(
+        p_request.device_id, p_request.starts_at, p_request.invite_hold, p_request.host);
     -- Read after the waits for locks, which may have taken until after the lead.
     v_now timestamptz := core.clock();
     v_is_late boolean := p_request.starts_at - p_request.lead < v_now;
@@ -203,25 +204,27 @@ $$;
 -- The waiting task that a new task is matched with before the lead, locked: the host's, or the one of a preferred user,
 -- or the one that was registered first. NULL if there is none. The slot is locked, so no other transaction matches in it. A
 -- task that is being cancelled, erased or claimed is gone when its lock is taken.
-CREATE FUNCTION schedule.lock_partner(p_request schedule.registration) RETURNS schedule.task
+CREATE FUNCTION schedule.lock_partner(
+    p_device text, p_starts_at timestamptz, p_invite_hold double precision, p_host uuid
+) RETURNS schedule.task
 LANGUAGE plpgsql AS $$
 DECLARE
     v_partner schedule.task;
 BEGIN
-    IF p_request.host IS NOT NULL THEN
+    IF p_host IS NOT NULL THEN
         SELECT task.* INTO v_partner FROM schedule.task
         JOIN schedule.due ON due.reminds_at = task.reminds_at AND due.registered = task.registered
-        WHERE task.id = p_request.host AND task.starts_at = p_request.starts_at AND task.partner_id IS NULL
+        WHERE task.id = p_host AND task.starts_at = p_starts_at AND task.partner_id IS NULL
         FOR UPDATE OF due;
-    ELSIF p_request.invite_hold IS NULL AND EXISTS (
+    ELSIF p_invite_hold IS NULL AND EXISTS (
         -- Usually no other task waits.
         SELECT FROM schedule.task
-        WHERE task.starts_at = p_request.starts_at AND task.partner_id IS NULL AND task.invites_until IS NULL
+        WHERE task.starts_at = p_starts_at AND task.partner_id IS NULL AND task.invites_until IS NULL
     ) THEN
         SELECT task.* INTO v_partner FROM schedule.task
         JOIN schedule.due ON due.reminds_at = task.reminds_at AND due.registered = task.registered
-        WHERE task.starts_at = p_request.starts_at AND task.partner_id IS NULL AND task.invites_until IS NULL
-            AND task.device_id <> p_request.device_id
+        WHERE task.starts_at = p_starts_at AND task.partner_id IS NULL AND task.invites_until IS NULL
+            AND task.device_id <> p_device
             AND NOT EXISTS (
                 SELECT FROM core.erasure
                 WHERE erasure.device_id = task.device_id AND erasure.up_to >= task.registered
@@ -229,14 +232,22 @@ BEGIN
             )
             -- Users with a block between them can both wait.
             AND NOT EXISTS (
-                SELECT FROM core.block
-                WHERE block.device_id = p_request.device_id AND block.blocked_id = task.device_id OFFSET 0
+                SELECT FROM core.block WHERE block.device_id = p_device AND block.blocked_id = task.device_id OFFSET 0
             )
             AND NOT EXISTS (
-                SELECT FROM core.block
-                WHERE block.device_id = task.device_id AND block.blocked_id = p_request.device_id OFFSET 0
+                SELECT FROM core.block WHERE block.device_id = task.device_id AND block.blocked_id = p_device OFFSET 0
             )
-        ORDER BY schedule.preferences_between(p_request.device_id, task.device_id) DESC, task.registered
+        -- As preferences_between, whose call would plan its queries in each transaction.
+        ORDER BY
+            EXISTS (
+                SELECT FROM schedule.preference
+                WHERE preference.device_id = p_device AND preference.preferred_id = task.device_id OFFSET 0
+            )::integer
+            + EXISTS (
+                SELECT FROM schedule.preference
+                WHERE preference.device_id = task.device_id AND preference.preferred_id = p_device OFFSET 0
+            )::integer DESC,
+            task.registered
         LIMIT 1
         FOR UPDATE OF due;
     END IF;
@@ -249,14 +260,18 @@ $$;
 CREATE FUNCTION schedule.registration_problem(
     p_request schedule.registration, p_partner schedule.task, p_is_late boolean, p_now timestamptz
 ) RETURNS text
-LANGUAGE sql STABLE AS $$
-    SELECT CASE
-        WHEN p_is_late AND (p_partner.waits_until IS NULL OR p_request.host IS NOT NULL)
-            OR p_request.host IS NOT NULL AND (p_partner.id IS NULL OR p_partner.reminds_at < p_now)
-            THEN 'registration_closed'
-        WHEN p_request.starts_at > p_now + p_request.horizon THEN 'too_far_ahead'
-        WHEN schedule.has_open_tasks(p_request.device_id, p_request.most, p_now) THEN 'too_many_tasks'
-    END
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    IF p_is_late AND (p_partner.waits_until IS NULL OR p_request.host IS NOT NULL)
+        OR p_request.host IS NOT NULL AND (p_partner.id IS NULL OR p_partner.reminds_at < p_now) THEN
+        RETURN 'registration_closed';
+    ELSIF p_request.starts_at > p_now + p_request.horizon THEN
+        RETURN 'too_far_ahead';
+    ELSIF p_request.most IS NOT NULL AND schedule.has_open_tasks(p_request.device_id, p_request.most, p_now) THEN
+        RETURN 'too_many_tasks';
+    END IF;
+    RETURN NULL;
+END
 $$;
 
 -- Inserts a task, which joins the partner's match if there is a partner, and makes it wait for its claim.
