@@ -175,9 +175,9 @@ bench-stored: release bench-build ## measure statements with 1,000 and with 1,00
 bench-talk: release bench-build ## measure POST /messages and conversation sockets, compared with pgbench, and with fifty participants
 	$(BENCH) talk --json .build/bench-talk.json $(ARGS)
 
-.PHONY: bench-hall
-bench-hall: release bench-build ## measure 1,000 people in one question session for a minute
-	$(BENCH) hall --json .build/bench-hall.json $(ARGS)
+.PHONY: bench-questions
+bench-questions: release bench-build ## measure 1,000 people in one question session for a minute
+	$(BENCH) questions --json .build/bench-questions.json $(ARGS)
 
 .PHONY: bench-bus
 bench-bus: release bench-build ## measure two and three daemons on one database, compared with NOTIFY and RabbitMQ

@@ -57,8 +57,8 @@ enum LetsswitchBench {
             let bus = try BusBenchmark(laboratory: laboratory).run()
             Terminal.print(bus.render())
             report = bus
-        case .hall:
-            let findings = try HallBenchmark(laboratory: laboratory).run()
+        case .questions:
+            let findings = try QuestionBenchmark(laboratory: laboratory).run()
             Terminal.print(findings.render())
             report = findings
         }

@@ -202,7 +202,7 @@ import Testing
         await daemons[0].enter(room, watches: true)
         await daemons[1].enter(room, as: person)
         await daemons[2].enter(room)
-        try await eventually("all three are told of") { await daemons[0].counts.first?.last == 3 }
+        try await eventually("the first daemon counts all three") { await daemons[0].counts.first?.last == 3 }
         await daemons[1].end()
         try await meet([daemons[0]], [1])
         #expect(await daemons[0].elsewhere(room)?.people == [person])

@@ -162,13 +162,13 @@ import Testing
     private func check(_ receiver: Receiver, atMost sent: Int, _ authors: [Int]) {
         let received = receiver.peer.messages
         if receiver.isOld {
-            check(receiver.peer.ales == receiver.ales, "it heard each ale once")
-            check(Set(received) == Set(receiver.messages), "it heard each message")
+            check(receiver.peer.ales == receiver.ales, "it received each ale once")
+            check(Set(received) == Set(receiver.messages), "it received each message")
         } else {
             // A member may have received any number of the ales that were sent while it joined.
             let (ales, least) = (receiver.peer.ales, receiver.ales)
-            check(least <= ales && ales <= sent, "it heard each ale since it came")
-            check(Set(received).isSuperset(of: receiver.messages), "it heard each message since it came")
+            check(least <= ales && ales <= sent, "it received each ale since it came")
+            check(Set(received).isSuperset(of: receiver.messages), "it received each message since it came")
         }
         for (sender, messages) in Dictionary(grouping: received, by: { authors[$0] }) {
             check(sender != receiver.sender, "it didn't hear itself")

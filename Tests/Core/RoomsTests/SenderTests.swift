@@ -384,7 +384,7 @@ import Testing
             }
         }
         for loop in group.loops {
-            try await eventually("all have heard all") {
+            try await eventually("all have received all") {
                 await loop.run { key.value(on: $0) { Peers() }.all.map { $0.peer.ales } } == [1000, 1000]
             }
         }

@@ -81,7 +81,7 @@ enum AnswerProperties {
         guard let frame = try? CableCommand("message", identifier, data: name).frame,
             case .message(_, let message) = frame
         else { throw BrokenProperty("nothing is said") }
-        guard let received = CableProperties.received(message) else { throw BrokenProperty("no message is heard") }
-        try require(received.identifier == identifier && received.data == Array(name.utf8), "other words are heard")
+        guard let received = CableProperties.received(message) else { throw BrokenProperty("no message is received") }
+        try require(received.identifier == identifier && received.data == Array(name.utf8), "other words are received")
     }
 }

@@ -48,7 +48,7 @@ enum BusProperties {
                 seen.formUnion(list.map(\.room))
             }
             if let effects = try? state.receive(packet, from: senders[count % 2], at: now) {
-                try require(effects.changed.isSubset(of: seen), "rooms of which nobody told")
+                try require(effects.changed.isSubset(of: seen), "rooms that no message named")
                 for ales in effects.ales {
                     try require(rooms.contains(ales.room) && ales.count > 0, "\(ales.count) ales elsewhere")
                 }

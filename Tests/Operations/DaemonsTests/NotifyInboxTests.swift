@@ -76,10 +76,10 @@ import Testing
     func again() throws {
         let id = DaemonID()
         var inbox = NotifyInbox(own: DaemonID())
-        for (start, isHeard) in [(UInt64(10), true), (5, false), (1_000, true)] {
+        for (start, isReceived) in [(UInt64(10), true), (5, false), (1_000, true)] {
             var packer = NotifyPacker(sender: id, after: start)
             let messages = try packer.pack([BusPacket(to: .everyDaemon, [1])])
-            #expect((inbox.receive(messages[0].payload, on: .everyDaemon) != nil) == isHeard)
+            #expect((inbox.receive(messages[0].payload, on: .everyDaemon) != nil) == isReceived)
         }
     }
 

@@ -62,9 +62,9 @@ import Testing
     }
 
     @Test("In a large question session every page shows every question and every vote")
-    func hall() async throws {
-        let (output, report) = try await run(["hall", "--quick"])
-        #expect(output.contains("A hall: 20 people in a session, 10 questions and 100 votes"))
+    func questions() async throws {
+        let (output, report) = try await run(["questions", "--quick"])
+        #expect(output.contains("Questions: 20 people in a session, 10 questions and 100 votes"))
         let findings = try #require(report["findings"].array)
         for (what, count) in [("questions on pages", 200), ("votes on pages", 2_000)] as [(TestJSON, TestJSON)] {
             #expect(findings.first { $0["what"] == what }?["value"] == count)
@@ -102,8 +102,8 @@ import Testing
         for what in ["pgbench", "POST /messages", "send by a socket"] { #expect(try value(what) > 0) }
         for groups in 1...2 {
             let what = "\(groups) × 5 participants, 50 messages a second"
-            #expect(try value("\(what): heard") == 250)
-            #expect(try value("\(what): heard, p50") <= value("\(what): heard, p99"))
+            #expect(try value("\(what): received") == 250)
+            #expect(try value("\(what): received, p50") <= value("\(what): received, p99"))
         }
     }
 

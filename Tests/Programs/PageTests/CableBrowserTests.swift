@@ -7,20 +7,20 @@ import Testing
 @Suite(.enabled(if: Chromium.isInstalled && RailsScript.isInstalled, "Chromium or Rails' actioncable is missing"))
 struct CableBrowserTests {
     private static let program = """
-        globalThis.heard = []
+        globalThis.events = []
         globalThis.subscriptions = {}
         globalThis.subscribe = (name, parameters) => subscriptions[name] = consumer.subscriptions.create(parameters, {
-            connected() { heard.push(name + " connected") },
-            disconnected(how) { heard.push(name + " disconnected " + how.willAttemptReconnect) },
-            rejected() { heard.push(name + " rejected") },
-            received(message) { heard.push(name + " " + message.type) }
+            connected() { events.push(name + " connected") },
+            disconnected(how) { events.push(name + " disconnected " + how.willAttemptReconnect) },
+            rejected() { events.push(name + " rejected") },
+            received(message) { events.push(name + " " + message.type) }
         })
         0
         """
 
     private func wait(for words: String, times: Int = 1, on page: BrowserPage) async throws {
         try await page.wait(
-            until: "heard.filter(words => words === '\(words)').length >= \(times)",
+            until: "events.filter(words => words === '\(words)').length >= \(times)",
             within: Deadline.standard + .seconds(30))
     }
 
@@ -86,7 +86,7 @@ struct CableBrowserTests {
                     1000 * monitor.constructor.staleThreshold + 2 * monitor.getPollInterval())
                 """)
             try await page.wait(until: "globalThis.isRested", within: Deadline.standard + .seconds(30))
-            #expect(try await page.evaluate("heard.length") == 1)
+            #expect(try await page.evaluate("events.length") == 1)
             let metrics = try await HTTPTestClient.request(at: world.endpoint, "GET", "/metrics").text
             #expect(metrics.contains("\nletsswitch_cable_disconnects_total{reason=\"unauthorized\"} 1\n"))
         }
@@ -122,7 +122,7 @@ struct CableBrowserTests {
             try await wait(for: "notifications schedule", on: page)
             try await world.advance(to: start - 29)
             for name in ["reminders", "notifications"] { try await wait(for: "\(name) reminder", on: page) }
-            #expect(try await page.evaluate("heard.some(words => / (rejected|error)/.test(words))") == false)
+            #expect(try await page.evaluate("events.some(words => / (rejected|error)/.test(words))") == false)
         }
     }
 }

@@ -49,7 +49,8 @@ struct ConversationPageTests {
             try await ada.wait(until: "document.querySelector('.unread').ariaLabel === '1 unread'")
             #expect(try await ada.evaluate("document.title") == "(1) Conversations")
             #expect(
-                try await ada.evaluate("document.querySelector('#said').textContent") == "bob: Tea? <b>Now</b> & here")
+                try await ada.evaluate("document.querySelector('#status').textContent") == "bob: Tea? <b>Now</b> & here"
+            )
             #expect(try await ada.evaluate("document.querySelectorAll('.sign svg').length") == 2)
             try await ada.tab(to: "element === \(BrowserPage.conversation("bob"))")
             try await ada.press(.enter)

@@ -29,7 +29,7 @@ struct ConversationPresenceTests {
             try await ada.wait(until: "document.querySelector('#title').textContent === 'bob'")
             try await ada.wait(until: "document.querySelector('#lines').lastElementChild.innerText === 'eve has left'")
             #expect(
-                try await ada.evaluate("document.querySelector('#said').textContent")
+                try await ada.evaluate("document.querySelector('#status').textContent")
                     == "eve has left the group with bob.")
             try await ada.evaluate("location.hash = '\(pair)'")
             try await world.post("/conversations/\(pair)/leave", ["deviceId": "bob"])

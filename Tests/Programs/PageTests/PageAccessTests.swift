@@ -46,10 +46,10 @@ struct PageAccessTests {
             #expect(hidden == [])
             try await page.evaluate(
                 """
-                window.heard = []
-                new MutationObserver(() => heard.push(
-                    document.querySelector('#said').textContent + (document.querySelector('dialog[open]') ? ', unheard' : ''))
-                ).observe(document.querySelector('#said'), { childList: true })
+                window.announcements = []
+                new MutationObserver(() => announcements.push(
+                    document.querySelector('#status').textContent + (document.querySelector('dialog[open]') ? ', in a dialog' : ''))
+                ).observe(document.querySelector('#status'), { childList: true })
                 """)
             try await page.click("\(BrowserPage.row("16:00")) button")
             let described = try await page.evaluate(
@@ -60,11 +60,11 @@ struct PageAccessTests {
             #expect(described.string?.contains("at 16:00.") == true)
             try await page.type("History")
             try await page.press(.enter)
-            try await page.wait(until: "window.heard.length === 1")
+            try await page.wait(until: "window.announcements.length === 1")
             try await world.register("bob", "Maths", at: PageWorld.hour(16))
-            try await page.wait(until: "window.heard.length === 2")
+            try await page.wait(until: "window.announcements.length === 2")
             #expect(
-                try await page.evaluate("window.heard")
+                try await page.evaluate("window.announcements")
                     == ["Promised: History at 16:00.", "You have a partner at 16:00: they will start Maths."])
         }
     }

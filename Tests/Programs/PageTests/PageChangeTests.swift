@@ -29,7 +29,7 @@ struct PageChangeTests {
             try await ada.waitForState("partner", at: "18:00")
             try await bob.waitForState("own", at: "16:00")
             let text = "Moved: Art is at 18:00 now. Your partner will start Latin."
-            try await ada.wait(until: "document.querySelector('#said').textContent === '\(text)'")
+            try await ada.wait(until: "document.querySelector('#status').textContent === '\(text)'")
 
             try await ada.click("\(BrowserPage.row("18:00")) button")
             try await ada.click("#cant")

@@ -71,7 +71,7 @@ struct PageDayTests {
             let ada = try await world.visit(.init(device: "ada"))
             let bob = try await world.visit(.init(width: 390, height: 800, device: "bob"))
             try await ada.click("\(BrowserPage.row("16:00")) button")
-            #expect(try await ada.text(of: "#oath").contains("I promise to start"))
+            #expect(try await ada.text(of: "#task-form").contains("I promise to start"))
             try await ada.click("#swear")
             #expect(try await ada.text(of: "#title-error") == "Write what you will start. One word is enough.")
             #expect(
@@ -100,7 +100,7 @@ struct PageDayTests {
             try await ada.press(.enter)
             try await ada.waitForState("partner", at: "20:00")
             try await ada.click("\(BrowserPage.row("20:00")) button")
-            #expect(try await ada.text(of: "#oath-note").hasPrefix("Your partner will start Maths and"))
+            #expect(try await ada.text(of: "#task-form-note").hasPrefix("Your partner will start Maths and"))
             #expect(try await ada.evaluate("document.querySelector('#take-back').hidden") == true)
         }
     }
@@ -172,7 +172,8 @@ struct PageDayTests {
             try await page.waitForState("free", at: "08:00")
             try await page.type("History")
             try await page.press(.enter)
-            try await page.wait(until: "document.querySelector('#said').textContent === 'Promised: History at 16:00.'")
+            try await page.wait(
+                until: "document.querySelector('#status').textContent === 'Promised: History at 16:00.'")
             try await page.waitForState("free", at: "16:00")
             try await page.click("#days li:first-child button")
             try await page.waitForState("own", at: "16:00")
@@ -197,10 +198,10 @@ struct PageDayTests {
                 try await page.wait(until: "document.querySelector('#note').textContent.includes('be reached')")
             } else {
                 try await page.wait(
-                    until: "document.querySelector('#said').textContent === 'Promised: History at 16:00.'")
+                    until: "document.querySelector('#status').textContent === 'Promised: History at 16:00.'")
             }
             #expect(try await page.evaluate("document.querySelector('#promise').open") == true)
-            #expect(try await page.text(of: "#oath-time") == "17:00")
+            #expect(try await page.text(of: "#task-form-time") == "17:00")
             #expect(try await page.text(of: "#title-error") == "")
             #expect(try await page.evaluate("document.querySelector('#promise').ariaBusy") == "false")
         }

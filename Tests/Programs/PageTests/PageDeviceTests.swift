@@ -26,11 +26,11 @@ struct PageDeviceTests {
             try await first.click("#open-device")
             #expect(try await first.evaluate("document.querySelector('#device-id').value").string == secret)
             // Erasing needs two clicks, because it can't be undone. A double click counts as one.
-            try await first.click("#forget", count: 2)
-            #expect(try await first.text(of: "#device-said").contains("erases all your data"))
-            #expect(try await first.text(of: "#forget") == "Really erase my data")
+            try await first.click("#erase", count: 2)
+            #expect(try await first.text(of: "#device-status").contains("erases all your data"))
+            #expect(try await first.text(of: "#erase") == "Really erase my data")
             #expect(try await first.evaluate("localStorage.device").string == secret)
-            try await first.click("#forget")
+            try await first.click("#erase")
             try await first.waitForState("free", at: "18:00")
             try await second.waitForState("free", at: "18:00")
             #expect(try await first.evaluate("localStorage.device").string != secret)
@@ -50,10 +50,10 @@ struct PageDeviceTests {
                     == false)
             let secret = try await page.evaluate("localStorage.device").string ?? ""
             #expect(UUID(uuidString: secret) != nil)
-            #expect(try await page.text(of: "#alerts-said").contains("https only"))
+            #expect(try await page.text(of: "#alerts-status").contains("https only"))
             try await page.click("#open-device")
             try await page.click("#copy")
-            try await page.wait(until: "document.querySelector('#device-said').innerText.startsWith('Copied.')")
+            try await page.wait(until: "document.querySelector('#device-status').innerText.startsWith('Copied.')")
         }
     }
 
@@ -77,7 +77,7 @@ struct PageDeviceTests {
             try await page.waitUntilLive()
             try await page.wait(until: "navigator.serviceWorker.controller")
             try await page.wait(
-                until: "document.querySelector('#alerts-said').innerText.includes('notifications while')")
+                until: "document.querySelector('#alerts-status').innerText.includes('notifications while')")
             try await page.call("ServiceWorker.enable")
             let version = try await page.events.next("the service worker") {
                 $0.method == "ServiceWorker.workerVersionUpdated"
@@ -155,7 +155,7 @@ struct PageDeviceTests {
                 ])
             #expect(try await page.evaluate("window.asked") == "255,239")
             try await page.wait(
-                until: "document.querySelector('#alerts-said').innerText.includes('even when this page is closed')")
+                until: "document.querySelector('#alerts-status').innerText.includes('even when this page is closed')")
             #expect(try await page.evaluate("document.querySelector('#alerts').hidden") == true)
             #expect(page.consoleErrors.isEmpty)
             try await page.close()
@@ -176,14 +176,14 @@ struct PageDeviceTests {
             try await page.answer("/push/subscription", 503, with: #"{"code":"database_unavailable"}"#)
             try await page.wait(until: "window.hasUnsubscribed")
             try await page.wait(
-                until: "document.querySelector('#alerts-said').innerText.includes('while this page is open')")
+                until: "document.querySelector('#alerts-status').innerText.includes('while this page is open')")
 
             // The next attempt succeeds. Then the browser changes to another device, which is subscribed as well.
             try await page.call("Page.reload")
             try await page.answer("/push/key", with: #"{"publicKey":"_-8"}"#)
             try await page.answer("/push/subscription", with: "{}")
             try await page.wait(
-                until: "document.querySelector('#alerts-said').innerText.includes('even when this page is closed')")
+                until: "document.querySelector('#alerts-status').innerText.includes('even when this page is closed')")
             try await page.click("#open-device")
             try await page.click("#other-id")
             try await page.type("bob")
@@ -202,7 +202,7 @@ struct PageDeviceTests {
         try await PageWorld.run(Self.withPush) { world in
             let page = try await world.visit(
                 after: "ServiceWorkerContainer.prototype.register = async () => { throw new TypeError('no') }")
-            try await page.wait(until: "document.querySelector('#alerts-said').innerText.includes('https only')")
+            try await page.wait(until: "document.querySelector('#alerts-status').innerText.includes('https only')")
             #expect(try await page.evaluate("document.querySelector('#alerts').hidden") == true)
         }
     }

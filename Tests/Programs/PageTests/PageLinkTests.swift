@@ -4,11 +4,11 @@ import Testing
 /// The room's WebSocket over a bad network, with sockets and a server that the test controls.
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PageLinkTests {
-    /// `sockets` has the sockets that the link made, and `heard` what it reported. Calling a function in `answers`
+    /// `sockets` has the sockets that the link made, and `received` what it reported. Calling a function in `answers`
     /// fails the link's request for the reason of a refusal.
     private static let world = """
         const { RoomLink } = await import('/page/link.js')
-        const sockets = [], heard = [], answers = []
+        const sockets = [], received = [], answers = []
         globalThis.WebSocket = class {
             static OPEN = 1
             readyState = 0
@@ -20,7 +20,7 @@ struct PageLinkTests {
             }
         }
         const api = { ask: () => new Promise((_, fail) => answers.push(fail)) }
-        const link = new RoomLink(api, 'room', 'task', 0, { state: name => heard.push(name), ale: () => heard.push('ale') })
+        const link = new RoomLink(api, 'room', 'task', 0, { state: name => received.push(name), ale: () => received.push('ale') })
         const pause = time => new Promise(done => setTimeout(done, time))
         const made = async count => { while (sockets.length < count) await pause(5) }
         await made(1)
@@ -45,7 +45,7 @@ struct PageLinkTests {
             sockets[1].say('handshake')
             answers[0]()
             await pause(1200)
-            return [sockets.length, ...heard]
+            return [sockets.length, ...received]
             """)
         #expect(seen == [2, "lost", "open"])
     }
@@ -56,14 +56,14 @@ struct PageLinkTests {
             """
             sockets[0].say('handshake')
             dispatchEvent(new Event('offline'))
-            heard.push(sockets[0].isClosed, link.sendAle())
+            received.push(sockets[0].isClosed, link.sendAle())
             await made(2)
             sockets[1].say('handshake')
             sockets[0].say('aleResponse')
             sockets[0].onclose({ code: 1006 })
-            heard.push(link.isOpen)
+            received.push(link.isOpen)
             sockets[1].say('aleResponse')
-            return heard
+            return received
             """)
         #expect(seen == ["open", "lost", true, false, "open", true, "ale"])
     }
@@ -79,7 +79,7 @@ struct PageLinkTests {
             await made(3)
             link.close()
             await pause(1200)
-            return [sockets.length, sockets[1].isClosed, sockets[2].isClosed, ...heard]
+            return [sockets.length, sockets[1].isClosed, sockets[2].isClosed, ...received]
             """)
         #expect(seen == [3, true, true, "lost", "lost"])
     }

@@ -6,7 +6,7 @@ import Testing
 @Suite(.enabled(if: Chromium.isInstalled, "Chromium is not installed"))
 struct PagePreferenceTests {
     private static func expectMessage(_ text: String, on page: BrowserPage) async throws {
-        try await page.wait(until: "document.querySelector('#past-said').innerText === '\(text)'")
+        try await page.wait(until: "document.querySelector('#past-status').innerText === '\(text)'")
     }
 
     @Test(

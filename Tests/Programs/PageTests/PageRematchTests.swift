@@ -64,7 +64,7 @@ struct PageRematchTests {
             for page in [ada, cem] { #expect(try await page.faults() == []) }
             try await cem.tab(to: "element.dataset.kind === 'heart'")
             try await cem.press(.enter)
-            try await ada.wait(until: Self.says("#heard", "A heart for you!"))
+            try await ada.wait(until: Self.says("#received", "A heart for you!"))
 
             // The laptop is online again.
             try await bob.emulate(offline: false)

@@ -46,7 +46,7 @@ struct PageRoomTests {
             try await ada.click("#ale")
             try await bob.wait(until: "document.querySelector('#received-count').innerText === '2'")
             #expect(try await bob.evaluate("flown > 0") == true)
-            #expect(try await bob.text(of: "#heard") == "2 cheers for you!")
+            #expect(try await bob.text(of: "#received") == "2 cheers for you!")
             #expect(try await ada.text(of: "#sent") == "You have sent 2 cheers.")
             #expect(try await ada.text(of: "#received-count") == "0")
             try await bob.click("#ale")

@@ -34,7 +34,7 @@ struct PageSeriesTests {
             try await page.waitForState("own", at: "16:00")
             try await page.wait(
                 until:
-                    "document.querySelector('#said').textContent.startsWith('Promised: History at 16:00, every week. The first 1')"
+                    "document.querySelector('#status').textContent.startsWith('Promised: History at 16:00, every week. The first 1')"
             )
 
             // The user skips a day.
@@ -43,7 +43,7 @@ struct PageSeriesTests {
             try await page.wait(
                 until: """
                     (document.querySelector('#promise').open || document.querySelector(`\(Self.row)`).click(),
-                        document.querySelector('#oath-note').innerText.includes('“Every day at 16:00”')
+                        document.querySelector('#task-form-note').innerText.includes('“Every day at 16:00”')
                             || void document.querySelector('#promise').close())
                     """)
             try await page.click("#take-back")
@@ -68,7 +68,8 @@ struct PageSeriesTests {
             try await page.press(.enter)
             try await page.wait(
                 until:
-                    "document.querySelector('#series-said').innerText === 'From that day on, the task is called Art.'")
+                    "document.querySelector('#series-status').innerText === 'From that day on, the task is called Art.'"
+            )
             try await page.press(.escape)
             try await show(3, on: page)
             try await page.wait(until: "\(Self.detail) === 'Art · your partner will start Maths'")
@@ -84,7 +85,7 @@ struct PageSeriesTests {
             }
             try await page.wait(
                 until:
-                    "document.querySelector('#series-said').innerText === 'Ended. One task remains, because it has a partner.'"
+                    "document.querySelector('#series-status').innerText === 'Ended. One task remains, because it has a partner.'"
             )
             #expect(try await page.evaluate("document.querySelector('#no-series').hidden") == false)
             try await page.press(.escape)

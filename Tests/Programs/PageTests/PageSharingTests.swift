@@ -51,21 +51,21 @@ struct PageSharingTests {
         }
         const { shareStream } = await import('/page/share.js')
         const seen = [], streams = {}
-        const open = name => shareStream(told => streams[name] = {
-            told,
+        const open = name => shareStream(handlers => streams[name] = {
+            handlers,
             run: () => new Promise(done => {
                 seen.push(name + ' runs')
                 streams[name].stop = () => { seen.push(name + ' stops'); done() }
             }),
         }, {
             live: () => seen.push(name + ' is live'), lost: () => seen.push(name + ' is lost'),
-            beat: () => seen.push(name + ' hears a beat'), event: what => seen.push(name + ' hears ' + what),
+            beat: () => seen.push(name + ' receives a beat'), event: what => seen.push(name + ' receives ' + what),
         }, 400)
         const count = what => seen.filter(one => one === what).length
         const until = async is => { while (!is()) await new Promise(done => setTimeout(done, 5)) }
         open('A')
         await until(() => streams.A?.stop)
-        streams.A.told.live()
+        streams.A.handlers.live()
         open('B')
         await until(() => count('B is live'))
         """
@@ -89,17 +89,17 @@ struct PageSharingTests {
             pass(399)
             pass(1)
             await until(() => count('B runs') && count('A stops'))
-            streams.B.told.event('this')
-            await until(() => count('A hears this'))
+            streams.B.handlers.event('this')
+            await until(() => count('A receives this'))
             pass(400)
             await until(() => count('A runs') === 2 && count('B stops'))
-            streams.A.told.event('that')
-            await until(() => count('B hears that'))
+            streams.A.handlers.event('that')
+            await until(() => count('B receives that'))
             """)
         #expect(
             (seen.array ?? []).compactMap(\.string).sorted() == [
-                "A hears that", "A hears this", "A is live", "A runs", "A runs", "A stops", "B hears that",
-                "B hears this", "B is live", "B runs", "B stops",
+                "A is live", "A receives that", "A receives this", "A runs", "A runs", "A stops", "B is live",
+                "B receives that", "B receives this", "B runs", "B stops",
             ])
     }
 
@@ -109,14 +109,14 @@ struct PageSharingTests {
             """
             for (let beat = 1; beat <= 20; beat++) {
                 pass(399)
-                streams.A.told.beat()
-                await until(() => count('B hears a beat') === beat)
+                streams.A.handlers.beat()
+                await until(() => count('B receives a beat') === beat)
             }
             seen.push('silence')
             pass(400)
             await until(() => count('B runs'))
             """)
-        let entries = (seen.array ?? []).compactMap(\.string).filter { !$0.hasSuffix("hears a beat") }
+        let entries = (seen.array ?? []).compactMap(\.string).filter { !$0.hasSuffix("receives a beat") }
         #expect(entries.prefix(4) == ["A runs", "A is live", "B is live", "silence"])
     }
 }

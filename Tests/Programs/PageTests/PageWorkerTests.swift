@@ -148,9 +148,9 @@ struct PageWorkerTests {
             caches: "{}", fetch: "null",
             """
             const push = data => happen('push', { data: { json: () => data } })
-            const said = { type: 'messages', conversation: 'C', authors: ['user1'], count: 1 }
-            await push({ ...said, messages: [{ author: 'user1', content: '<b>Tea?' }] })
-            await push({ ...said, authors: ['user1', 'user2', 'user3'], count: 9,
+            const message = { type: 'messages', conversation: 'C', authors: ['user1'], count: 1 }
+            await push({ ...message, messages: [{ author: 'user1', content: '<b>Tea?' }] })
+            await push({ ...message, authors: ['user1', 'user2', 'user3'], count: 9,
                 messages: [{ author: 'user2', content: 'Yes\\nuser1: No' }, { author: 'user3', content: 'No' }] })
             const visited = []
             const tap = async windows => {

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// A test's world: a daemon on a database of its own, and the browsers of the people who use it. At the end no browser may
-/// have complained, nor have heard what isn't described.
+/// have logged an error, or have received a message that isn't described.
 ///
 /// The clocks of the database and of the pages run with the machine's until a test sets them (``advance(to:standing:)``). A test gives its
 /// people minutes for what they have to do before a moment, and then sets the clocks to that moment: a busy machine fails no test.

@@ -72,7 +72,7 @@ struct QuestionPageTests {
             for page in [ada, bob] {
                 try await page.wait(until: "document.querySelector('.answer').textContent === 'Ale & tea.'")
             }
-            try await ada.wait(until: "document.querySelector('#said').textContent === 'Your question was answered.'")
+            try await ada.wait(until: "document.querySelector('#status').textContent === 'Your question was answered.'")
 
             try await presenter.tab(to: "element.id === 'words'")
             try await presenter.type("Coffee!")

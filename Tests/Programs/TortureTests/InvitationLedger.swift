@@ -72,7 +72,7 @@ struct InvitationLedger {
     mutating func accepted(_ link: Link, guest: UUID, device: String, partner: String?, began: Int) {
         let span = span(began)
         if partner != link.host {
-            objections.append("\(device) came to \(link.host), and was told of \(partner ?? "nobody")")
+            objections.append("\(device) came to \(link.host), and was matched with \(partner ?? "nobody")")
         }
         acceptances.append(Acceptance(guest: guest, device: device, host: link.task, span: span))
         guests[guest] = span.ended

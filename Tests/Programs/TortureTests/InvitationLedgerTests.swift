@@ -85,7 +85,7 @@ import Testing
         var wrong = Scenario(isAccepted: false)
         wrong.accept(wrong.guest, "bob", partner: "cleo")
         wrong.pair(wrong.guest, "bob")
-        #expect(wrong.violations == ["bob came to ada, and was told of cleo"])
+        #expect(wrong.violations == ["bob came to ada, and was matched with cleo"])
         var other = Scenario()
         other.ledger.invited(.init(token: "token", host: "cleo", task: other.stranger), began: other.ledger.begin())
         #expect(other.violations.contains { $0.contains("was another's") })

@@ -46,7 +46,7 @@ extension MessageTorture.Outcome {
     fileprivate var summary: String {
         """
         \(daemonKills) kills of a daemon, \(databaseKills) of the database; \(acknowledged) messages acknowledged, \(unanswered) without an \
-        answer, \(stored) stored; \(connections) connections heard them; settled in \(settled / .milliseconds(1)) ms; \
+        answer, \(stored) stored; \(connections) connections received them; settled in \(settled / .milliseconds(1)) ms; \
         \(violations.count) violations
         """
     }

@@ -234,11 +234,11 @@ actor TortureCrowd {
     static func violations(in tallies: [Tally], lost: [TortureWorld.Incarnation: Int]) -> [String] {
         tallies.flatMap { tally in
             let most = Self.most(for: tally, in: tallies)
-            guard tally.received <= most else { return ["\(tally.received) ales heard of \(most) that others said"] }
+            guard tally.received <= most else { return ["\(tally.received) ales received of \(most) that others said"] }
             let lost = lost[tally.daemon] ?? 0
             let least = Self.most(for: tally, in: tallies.filter(\.isWhole)) - lost
             guard !tally.isWhole || tally.received >= least else {
-                return ["\(tally.received) ales heard of at least \(least), besides \(lost) counted as lost"]
+                return ["\(tally.received) ales received of at least \(least), besides \(lost) counted as lost"]
             }
             return []
         }

@@ -10,7 +10,7 @@ package struct PythonWebSocketServer: Sendable {
             try:
                 async for message in connection:
                     if message in ("close", '"close"'):
-                        await connection.close(4000, "told so")
+                        await connection.close(4000, "the test closes")
                         return
                     await connection.send(message)
             except websockets.exceptions.ConnectionClosed:

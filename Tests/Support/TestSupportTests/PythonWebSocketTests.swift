@@ -19,7 +19,7 @@ import Testing
         #expect(try await client.nextMessage() == .text("abc"))
         try await client.expectNothing()
         try await client.send(text: "close")
-        #expect(try await client.expectClose(4000) == "told so")
+        #expect(try await client.expectClose(4000) == "the test closes")
 
         let other = try await WebSocketTestClient.connect(to: endpoint, "/a")
         try await other.closeHandshake()
@@ -48,7 +48,7 @@ import Testing
         #expect(
             failure == .timedOut(waitingFor: "a message", after: .milliseconds(100), received: "nothing"))
         try await client.send(text: "close")
-        await #expect(throws: TestClose(code: 4000, reason: "told so")) { try await client.nextMessage() }
+        await #expect(throws: TestClose(code: 4000, reason: "the test closes")) { try await client.nextMessage() }
 
         let refused = await #expect(throws: UpgradeRefused.self) {
             try await PythonWebSocketClient.connect(to: endpoint, "/refused")

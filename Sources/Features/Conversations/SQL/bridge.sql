@@ -58,18 +58,18 @@ BEGIN
     END IF;
     RETURN QUERY
     SELECT
-        NULL::double precision, waiting, own.id, own.conversation_id, own.number, said.id, author.name, said.content,
-        floor(extract(epoch FROM said.sent_at))::bigint,
+        NULL::double precision, waiting, own.id, own.conversation_id, own.number, stored.id, author.name, stored.content,
+        floor(extract(epoch FROM stored.sent_at))::bigint,
         (
             SELECT string_agg(inside.name, '.' ORDER BY inside.name) FROM conversations.chat_user AS inside
             WHERE inside.id = ANY (own.user_ids) AND inside.name IS NOT NULL
         )
     FROM (SELECT * FROM conversations.bridge_message AS first ORDER BY first.id LIMIT p_limit) AS own
-    LEFT JOIN conversations.message AS said
-        ON said.conversation_id = own.conversation_id AND said.number = own.number AND said.content IS NOT NULL
+    LEFT JOIN conversations.message AS stored
+        ON stored.conversation_id = own.conversation_id AND stored.number = own.number AND stored.content IS NOT NULL
         -- Messages of an erased author aren't sent, even if their content isn't deleted yet.
-        AND EXISTS (SELECT FROM conversations.chat_user AS named WHERE named.id = said.author_id AND named.name IS NOT NULL)
-    LEFT JOIN conversations.chat_user AS author ON author.id = said.author_id
+        AND EXISTS (SELECT FROM conversations.chat_user AS named WHERE named.id = stored.author_id AND named.name IS NOT NULL)
+    LEFT JOIN conversations.chat_user AS author ON author.id = stored.author_id
     ORDER BY own.id;
     IF NOT FOUND THEN
         RETURN NEXT;
@@ -145,7 +145,7 @@ DECLARE
 BEGIN
     SELECT * INTO v_user FROM conversations.chat_user AS own WHERE own.name = p_author COLLATE "C";
     v_members := conversations.members_named(v_user.id, p_names);
-    SELECT * INTO v_known FROM conversations.message AS said WHERE said.id = p_id;
+    SELECT * INTO v_known FROM conversations.message AS stored WHERE stored.id = p_id;
     -- A message that isn't stored must not create a conversation.
     IF v_known.id IS NOT NULL AND v_known.author_id = v_user.id AND v_known.content = p_content THEN
         -- A conversation of two may have a different id than p_conversation.

@@ -95,8 +95,8 @@ BEGIN
     WHILE v_low < v_high LOOP
         v_middle := v_low + (v_high - v_low + 1) / 2;
         v_sent := NULL;
-        SELECT said.sent_at INTO v_sent FROM conversations.message AS said
-        WHERE said.conversation_id = p_conversation AND said.number <= v_middle ORDER BY said.number DESC LIMIT 1;
+        SELECT stored.sent_at INTO v_sent FROM conversations.message AS stored
+        WHERE stored.conversation_id = p_conversation AND stored.number <= v_middle ORDER BY stored.number DESC LIMIT 1;
         IF v_sent IS NULL OR v_sent < p_at THEN
             v_low := v_middle;
         ELSE
@@ -147,8 +147,8 @@ CREATE FUNCTION conversations.list_messages(
 )
 LANGUAGE sql STABLE AS $$
     SELECT
-        seen.kind, seen.last_number, seen.names, seen.epoch, said.number, said.id, said.author, said.content,
-        floor(extract(epoch FROM said.sent_at))::bigint
+        seen.kind, seen.last_number, seen.names, seen.epoch, stored.number, stored.id, stored.author, stored.content,
+        floor(extract(epoch FROM stored.sent_at))::bigint
     FROM (
         SELECT
             stands.kind, stands.last_number, stands.epoch, array_to_string(conversations.names_in(p_conversation), '.') AS names
@@ -194,6 +194,6 @@ LANGUAGE sql STABLE AS $$
             LEFT JOIN conversations.chat_user AS author ON author.id = kept.author_id
         ) AS near
         WINDOW nearest AS (ORDER BY CASE WHEN p_before IS NULL THEN near.number ELSE -near.number END)
-    ) AS said ON said.place = 1 OR said.bytes <= p_bytes
-    ORDER BY said.number
+    ) AS stored ON stored.place = 1 OR stored.bytes <= p_bytes
+    ORDER BY stored.number
 $$;

@@ -56,7 +56,7 @@ BEGIN
         EXIT WHEN NOT FOUND OR v_count >= p_limit;
         v_count := v_count + conversations.delete_reactions(v_user, (p_limit - v_count)::integer);
         UPDATE conversations.message SET author_id = NULL, content = NULL WHERE message.ctid = ANY (ARRAY(
-            SELECT said.ctid FROM conversations.message AS said WHERE said.author_id = v_user LIMIT p_limit - v_count FOR UPDATE
+            SELECT stored.ctid FROM conversations.message AS stored WHERE stored.author_id = v_user LIMIT p_limit - v_count FOR UPDATE
         ));
         GET DIAGNOSTICS v_taken = ROW_COUNT;
         v_count := v_count + v_taken;

@@ -138,11 +138,11 @@ LANGUAGE plpgsql STABLE AS $$
 BEGIN
     RETURN ARRAY(
         -- One lookup per id, whatever the planner's statistics say: the author may have written a million messages.
-        SELECT said.id FROM unnest(p_ids) AS wanted (id)
-        CROSS JOIN LATERAL (SELECT * FROM conversations.message WHERE message.id = wanted.id LIMIT 1) AS said
-        JOIN conversations.conversation ON conversation.id = said.conversation_id
-        WHERE said.author_id = p_author AND said.content = p_content AND CASE
-            WHEN p_names IS NULL THEN said.conversation_id = p_conversations[array_position(p_ids, said.id)]
+        SELECT stored.id FROM unnest(p_ids) AS wanted (id)
+        CROSS JOIN LATERAL (SELECT * FROM conversations.message WHERE message.id = wanted.id LIMIT 1) AS stored
+        JOIN conversations.conversation ON conversation.id = stored.conversation_id
+        WHERE stored.author_id = p_author AND stored.content = p_content AND CASE
+            WHEN p_names IS NULL THEN stored.conversation_id = p_conversations[array_position(p_ids, stored.id)]
             -- If a name doesn't exist any more, that user may have been erased since the message was stored.
             ELSE p_members IS NULL OR conversation.members = p_members
         END
@@ -161,7 +161,7 @@ LANGUAGE plpgsql AS $$
 DECLARE
     v_to conversations.destination := ROW(NULL, p_conversations, false, '{}', '{}')::conversations.destination;
 BEGIN
-    IF EXISTS (SELECT FROM conversations.message AS said WHERE said.id = ANY (p_ids) AND said.id <> ALL (p_known)) THEN
+    IF EXISTS (SELECT FROM conversations.message AS stored WHERE stored.id = ANY (p_ids) AND stored.id <> ALL (p_known)) THEN
         v_to.refusal := 'id_taken';
     ELSIF NOT p_has_space THEN
         v_to.refusal := 'messages_full';
@@ -277,14 +277,14 @@ CREATE FUNCTION conversations.sent_messages(
 )
 LANGUAGE sql STABLE AS $$
     SELECT
-        CASE WHEN said.id = ANY (p_known) THEN 'repeated' ELSE 'sent' END,
-        said.conversation_id, conversation.kind, said.number, said.id, p_author, said.content,
-        floor(extract(epoch FROM said.sent_at))::bigint,
-        coalesce(p_names, array_to_string(conversations.names_in(said.conversation_id), '.')),
+        CASE WHEN stored.id = ANY (p_known) THEN 'repeated' ELSE 'sent' END,
+        stored.conversation_id, conversation.kind, stored.number, stored.id, p_author, stored.content,
+        floor(extract(epoch FROM stored.sent_at))::bigint,
+        coalesce(p_names, array_to_string(conversations.names_in(stored.conversation_id), '.')),
         p_makes_conversation, conversation.epoch
     FROM unnest(p_ids) WITH ORDINALITY AS wanted (id, place)
-    JOIN conversations.message AS said ON said.id = wanted.id
-    JOIN conversations.conversation ON conversation.id = said.conversation_id
+    JOIN conversations.message AS stored ON stored.id = wanted.id
+    JOIN conversations.conversation ON conversation.id = stored.conversation_id
     ORDER BY wanted.place
 $$;
 
@@ -312,8 +312,8 @@ BEGIN
     PERFORM conversations.lock_messages(p_ids);
     FOR v_message IN
         SELECT * FROM unnest(p_devices, p_conversations, p_ids, p_contents)
-            WITH ORDINALITY AS said (device_id, conversation_id, id, content, place)
-        ORDER BY said.conversation_id, said.place
+            WITH ORDINALITY AS stored (device_id, conversation_id, id, content, place)
+        ORDER BY stored.conversation_id, stored.place
     LOOP
         RETURN QUERY SELECT v_message.place, sent.* FROM conversations.send_messages(
             v_message.device_id, ARRAY[v_message.conversation_id], ARRAY[v_message.id], v_message.content, NULL, p_most, p_has_space, false,

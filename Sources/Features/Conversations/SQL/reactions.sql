@@ -40,8 +40,8 @@ BEGIN
         RETURN NEXT;
         RETURN;
     END IF;
-    SELECT * INTO v_message FROM conversations.message AS said
-    WHERE said.id = p_message AND said.conversation_id = p_conversation AND said.content IS NOT NULL FOR NO KEY UPDATE;
+    SELECT * INTO v_message FROM conversations.message AS stored
+    WHERE stored.id = p_message AND stored.conversation_id = p_conversation AND stored.content IS NOT NULL FOR NO KEY UPDATE;
     v_author := (SELECT known.name FROM conversations.chat_user AS known WHERE known.id = v_message.author_id);
     IF v_author IS NULL THEN
         code := 'no_such_message';

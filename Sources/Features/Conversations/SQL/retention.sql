@@ -82,8 +82,8 @@ DECLARE
 BEGIN
     SELECT array_agg(past.conversation_id), array_agg(past.number) INTO v_conversations, v_numbers
     FROM (
-        SELECT said.conversation_id, said.number FROM conversations.message AS said
-        WHERE said.sent_at < v_before ORDER BY said.sent_at LIMIT p_limit FOR UPDATE SKIP LOCKED
+        SELECT stored.conversation_id, stored.number FROM conversations.message AS stored
+        WHERE stored.sent_at < v_before ORDER BY stored.sent_at LIMIT p_limit FOR UPDATE SKIP LOCKED
     ) AS past;
     v_taken := conversations.delete_messages(v_conversations, v_numbers, p_limit);
     v_checked := ARRAY(
@@ -98,8 +98,8 @@ BEGIN
     FROM (
         SELECT held.conversation_id, held.number FROM unnest(v_left) AS past (id)
         CROSS JOIN LATERAL (
-            SELECT said.conversation_id, said.number FROM conversations.message AS said
-            WHERE said.conversation_id = past.id FOR UPDATE SKIP LOCKED
+            SELECT stored.conversation_id, stored.number FROM conversations.message AS stored
+            WHERE stored.conversation_id = past.id FOR UPDATE SKIP LOCKED
         ) AS held
         LIMIT p_limit
     ) AS own;
@@ -164,8 +164,8 @@ BEGIN
     DELETE FROM conversations.message WHERE message.ctid = ANY (ARRAY(
         SELECT held.place FROM unnest(p_conversations, p_numbers) AS past (conversation_id, number)
         CROSS JOIN LATERAL (
-            SELECT said.ctid AS place FROM conversations.message AS said
-            WHERE said.conversation_id = past.conversation_id AND said.number = past.number LIMIT 1
+            SELECT stored.ctid AS place FROM conversations.message AS stored
+            WHERE stored.conversation_id = past.conversation_id AND stored.number = past.number LIMIT 1
         ) AS held
         WHERE NOT EXISTS (
             SELECT FROM conversations.reaction AS own

@@ -3,7 +3,7 @@ import FoundationEssentials
 import Postgres
 package import Rooms
 
-/// The result of a claim: the reminders that it wrote, in firing order, and the rooms that it opened.
+/// The result of a claim: the reminders that it wrote, in claim order, and the rooms that it opened.
 package struct ClaimedBatch: Hashable, Sendable {
     /// The claim's number. NOTIFY carries it, so that other daemons can read the claim.
     package let batch: Int
@@ -24,7 +24,7 @@ extension ClaimedBatch {
         self = claim
     }
 
-    /// Returns the claims in rows of `reminders.claimed_reminder`, in firing order.
+    /// Returns the claims in rows of `reminders.claimed_reminder`, in claim order.
     static func split(_ rows: PostgresRows) throws -> [ClaimedBatch] {
         var claims: [ClaimedBatch] = []
         var begin = rows.startIndex

@@ -10,7 +10,7 @@ package struct Reminder: Hashable, Sendable {
 
     /// The reminder's id. Receivers recognise repeats by it.
     package let id: UUID
-    /// The position in the firing order of all daemons.
+    /// The position in the claim order of all daemons.
     package let seq: Int
     package let taskId: UUID
     package let device: DeviceID
@@ -55,7 +55,7 @@ extension Reminder {
 
 /// A device's reminders whose task hasn't started, split by what a reader has already seen.
 package struct ReminderBacklog: Sendable, Equatable {
-    /// The reminders to send, in firing order.
+    /// The reminders to send, in claim order.
     package let unseen: [Reminder]
     /// The reminders up to `Last-Event-ID`.
     package let seen: [Reminder]

@@ -7,7 +7,7 @@ package protocol ReminderReceiver: Sendable {
     ///
     /// - Parameter settled: All reminders up to this claim were delivered.
     func deliver(_ reminders: [Reminder], settled: Int)
-    /// Delivers the reminders that devices may have missed: all whose task hasn't started, in firing order.
+    /// Delivers the reminders that devices may have missed: all whose task hasn't started, in claim order.
     ///
     /// - Parameter newest: Up to this claim, the devices have no other reminders.
     func catchUp(_ devices: [DeviceID], with reminders: [Reminder], newest: Int)

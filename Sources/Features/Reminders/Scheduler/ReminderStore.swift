@@ -133,7 +133,7 @@ package struct ReminderStore: Sendable {
         try await database.query(Statement.newestBatch, [], timeout: nil)[0].integer("batch")
     }
 
-    /// Returns the claims after `batch` up to `last`, in firing order.
+    /// Returns the claims after `batch` up to `last`, in claim order.
     package func claims(after batch: Int, upTo last: Int) async throws -> [ClaimedBatch] {
         let rows = try await database.query(
             Statement.firedBetween, [.integer(batch), .integer(last)], timeout: nil)
@@ -190,7 +190,7 @@ package struct ReminderStore: Sendable {
         return ReminderBacklog(unseen: unseen, seen: seen, isComplete: false)
     }
 
-    /// Returns the reminders of many devices whose tasks haven't started, in firing order. At most the first
+    /// Returns the reminders of many devices whose tasks haven't started, in claim order. At most the first
     /// ``pageLimit`` of each device. Used if the devices' streams may have missed some.
     package func reminders(of devices: some Sequence<DeviceID>) async throws -> [Reminder] {
         let rows = try await database.query(

@@ -100,7 +100,7 @@ package final class EventStreams: Sendable {
         return count
     }
 
-    /// Sends devices all reminders whose task hasn't started, in firing order, because their streams may have missed
+    /// Sends devices all reminders whose task hasn't started, in claim order, because their streams may have missed
     /// some.
     ///
     /// - Parameter newest: Up to this claim, the devices have no other reminders.

@@ -1,7 +1,7 @@
-/// Records which reminders a stream has sent, by their position in firing order. A value type: one position, and the
+/// Records which reminders a stream has sent, by their position in claim order. A value type: one position, and the
 /// positions of early reminders.
 ///
-/// A device's reminders arrive in firing order, with two exceptions. A claim may become known before an older claim of
+/// A device's reminders arrive in claim order, with two exceptions. A claim may become known before an older claim of
 /// another daemon (``BatchOrder``). A reminder may come both in the backlog and when it fires.
 struct SeenReminders {
     /// The maximum number of early reminders. If there are more, the reader must reconnect.

@@ -12,7 +12,7 @@ enum StreamMessage: Message {
     /// A new reminder. All reminders up to the batch `settled` were sent. `claimed` is the time at which this daemon
     /// learned of the claim.
     case reminder(Reminder, settled: Int, claimed: MonotonicTime)
-    /// All of a device's reminders whose task hasn't started, in firing order. Up to the claim `newest`, the device has
+    /// All of a device's reminders whose task hasn't started, in claim order. Up to the claim `newest`, the device has
     /// no others.
     case caughtUp([Reminder], newest: Int, claimed: MonotonicTime)
     case slots(ChangedSlots)

@@ -237,7 +237,7 @@ BEGIN
             AND NOT EXISTS (
                 SELECT FROM core.block WHERE block.device_id = task.device_id AND block.blocked_id = p_device OFFSET 0
             )
-        -- As preferences_between, whose call would plan its queries in each transaction.
+        -- The same as preferences_between. A call would plan its queries again in each transaction.
         ORDER BY
             EXISTS (
                 SELECT FROM schedule.preference

@@ -11,7 +11,7 @@ import Basics
 ///
 ///   connect → connecting ──▶ ready ──▶ leaving ──▶ ending ──closed──▶ gone
 ///                  │         │   ▲          aged, or its head is overdue   ▲
-///                  │  silent ▼   │ heard              ▲                    │ lost, from any state
+///                  │  silent ▼   │ bytes              ▲                    │ lost, from any state
 ///                  │        stalled ──────────────────┘                    │
 ///                  ▼                its place is needed                  until
 ///               back-off

@@ -16,7 +16,7 @@ struct Options {
         /// Several daemons on one database.
         case bus
         /// A question session.
-        case hall
+        case questions
         /// The baseline, which the other commands start.
         case relay
     }
@@ -48,28 +48,28 @@ struct Options {
     var wantsHelp = false
 
     static let help = """
-        Usage: letsswitch-bench [table | hour | registrations | stored | talk | bus | hall] [flags]
+        Usage: letsswitch-bench [table | hour | registrations | stored | talk | bus | questions] [flags]
 
-        Measures letsswitchd beside a bare relay, its floor. A frame that is lost or comes twice ends it with status 1; a figure
-        beyond what is wanted doesn't.
+        Compares letsswitchd with a server that only relays frames, the baseline. A lost or repeated frame ends the run
+        with status 1. A missed target doesn't.
 
-          table                  every workload of --only; the default
-          hour                   8,000 matches due at the same second
-          registrations          POST /task and GET /schedule beside pgbench
+          table                  the workloads of --only (the default command)
+          hour                   8,000 matches that are due in the same second
+          registrations          POST /task and GET /schedule, compared with pgbench
           stored                 each call into the database with 1,000 and with 1,000,000 tasks and messages stored
-          talk                   what is said in conversations: beside pgbench, and on its way to participants
-          bus                    two and three daemons on one database, beside what NOTIFY and RabbitMQ carry themselves
-          hall                   1,000 people in a session of questions, for a minute
+          talk                   messages in conversations: storing them, compared with pgbench, and delivering them
+          bus                    two and three daemons on one database, compared with NOTIFY and RabbitMQ alone
+          questions              1,000 people in a session of questions, for a minute
 
-          --daemon PATH          letsswitchd [beside this program]
-          --only ID,…            workloads whose ids begin so [all]
-          --rounds N             of each server in each workload, in turn [5]
-          --seconds S            of a round, beside a fifth of it to warm up [1]
-          --quick                one short round of each: shows that all works, measures little
+          --daemon PATH          letsswitchd [in this program's directory]
+          --only ID,…            the workloads whose ids begin with one of these [all]
+          --rounds N             rounds of each server in each workload, in turn [5]
+          --seconds S            seconds of a round, after a fifth of that to warm up [1]
+          --quick                one short round of each: a test, not a measurement
           --offer-compression    the peers offer permessage-deflate
-          --daemon-flag FLAG     for the daemon, repeatable: --daemon-flag=--loops=2
-          --seed N               of `bus`: which peers go to which daemon; of `hall`: who votes for what [1]
-          --json PATH            the results as JSON too
+          --daemon-flag FLAG     a flag of the daemon; can be repeated: --daemon-flag=--loops=2
+          --seed N               the random seed. In `bus`: which daemon a peer connects to; in `questions`: votes [1]
+          --json PATH            also writes the results to this file, as JSON
           --plans PATH           of `stored`: the plans that PostgreSQL made
 
         """

@@ -173,7 +173,7 @@ struct Talk: ~Copyable {
             }
             let digits = message[(place + Self.content.count)...].prefix { (0x30...0x39).contains($0) }
             let number = digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
-            guard !digits.isEmpty, due.indices.contains(number) else { throw BenchFailure("nobody has said \(number)") }
+            guard !digits.isEmpty, due.indices.contains(number) else { throw BenchFailure("unknown message \(number)") }
             deliveryTimes.add(nanoseconds: now.nanoseconds &- due[number].nanoseconds)
         } else if message.starts(with: Self.sent) {
             answered += 1

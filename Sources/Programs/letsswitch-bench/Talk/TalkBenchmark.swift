@@ -89,10 +89,10 @@ struct TalkBenchmark {
         try talk.run(rate: size.rate, seconds: size.seconds, audience: size.people)
         let (deliveryTimes, stored) = (talk.deliveryTimes, talk.stored)
         let what = "\(groups) × \(size.people) participants, \(Column.number(size.rate)) messages a second"
-        findings.add("\(what): heard", deliveryTimes.count, exactly: Int(size.rate * size.seconds) * size.people)
+        findings.add("\(what): received", deliveryTimes.count, exactly: Int(size.rate * size.seconds) * size.people)
         findings.add("\(what): stored, p50", stored.microseconds(quantile: 0.5) / 1e3, "ms")
-        findings.add("\(what): heard, p50", deliveryTimes.microseconds(quantile: 0.5) / 1e3, "ms")
-        findings.add("\(what): heard, p99", deliveryTimes.microseconds(quantile: 0.99) / 1e3, "ms", atMost: 50)
-        findings.add("\(what): heard, the slowest", deliveryTimes.microseconds(quantile: 1) / 1e3, "ms")
+        findings.add("\(what): received, p50", deliveryTimes.microseconds(quantile: 0.5) / 1e3, "ms")
+        findings.add("\(what): received, p99", deliveryTimes.microseconds(quantile: 0.99) / 1e3, "ms", atMost: 50)
+        findings.add("\(what): received, the slowest", deliveryTimes.microseconds(quantile: 1) / 1e3, "ms")
     }
 }

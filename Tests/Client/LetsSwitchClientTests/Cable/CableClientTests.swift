@@ -158,7 +158,7 @@ import Testing
             for iterator in 0..<2 {
                 let event = iterator == 0 ? try await events.next() : try await others.next()
                 guard case .message? = event else {
-                    Issue.record("\(iterator) isn't told")
+                    Issue.record("\(iterator) isn't notified")
                     continue
                 }
             }

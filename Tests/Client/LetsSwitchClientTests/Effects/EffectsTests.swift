@@ -116,7 +116,7 @@ import Testing
             if round == 1 { link.deliver(#"{"type":"welcome"}"#) }
             try await link.sent.next("a subscription")
             link.deliver(#"{"identifier":\#(identifier),"type":"reject_subscription"}"#)
-            try await eventually("it is told") { await store.state.count == round }
+            try await eventually("the store has the state") { await store.state.count == round }
             try await eventually("it has ended") { await effects.isRunning("numbers") == false }
         }
         #expect(await store.state == ["\(ClientError.rejected)", "\(ClientError.rejected)"])

@@ -56,7 +56,7 @@ import Testing
             // A JSON string has quotes. The server expects them.
             try await socket.send("close", as: .text)
             var last: CloseCode?
-            await #expect(throws: ClientError.closed(CloseCode(rawValue: 4000), reason: "told so")) {
+            await #expect(throws: ClientError.closed(CloseCode(rawValue: 4000), reason: "the test closes")) {
                 for try await event in socket.events { if case .closed(let code) = event { last = code } }
             }
             #expect(last == CloseCode(rawValue: 4000))

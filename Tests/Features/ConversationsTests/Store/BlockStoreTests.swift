@@ -142,11 +142,11 @@ import Testing
                 """
                 SELECT count(*) FILTER (WHERE starts_at < '\(starts[2])') AS paired, count(*) AS n,
                     count(DISTINCT room_id) AS rooms, min(room_id::text) FILTER (WHERE starts_at = '\(starts[0])') AS open,
-                    count(*) FILTER (WHERE rematched_at IS NOT NULL AND starts_at = '\(starts[0])') AS told
+                    count(*) FILTER (WHERE rematched_at IS NOT NULL AND starts_at = '\(starts[0])') AS notified
                 FROM schedule.task WHERE partner_id IS NOT NULL
                 """)[0]
             #expect(try pairs.integer("paired") == 4 && pairs.integer("n") == 4 && pairs.integer("rooms") == 2)
-            #expect(try pairs.integer("told") == 2)
+            #expect(try pairs.integer("notified") == 2)
             let room = try pairs.string("open")
             let found = try await world.database.run("SELECT state FROM schedule.find_room('\(room)')")[0]
             #expect(try found.string("state") == "open")

@@ -186,8 +186,8 @@ import Testing
             func untold(_ from: Int, _ until: Int = 4) async throws -> (count: Int, authors: String?) {
                 let rows = try await world.database.run(
                     """
-                    SELECT told.* FROM conversations.chat_user AS own
-                    CROSS JOIN LATERAL conversations.unread_messages(own.id, '\(world.group)', \(from), \(until)) AS told
+                    SELECT unread.* FROM conversations.chat_user AS own
+                    CROSS JOIN LATERAL conversations.unread_messages(own.id, '\(world.group)', \(from), \(until)) AS unread
                     WHERE own.name = 'user3'
                     """)
                 guard let row = rows.first else { return (0, nil) }
@@ -212,8 +212,8 @@ import Testing
             try await world.flood(from: 2)
             let visits = try await world.database.visits(
                 """
-                (SELECT told.* FROM conversations.chat_user AS own
-                CROSS JOIN LATERAL conversations.unread_messages(own.id, '\(world.group)', 1, 30000) AS told
+                (SELECT unread.* FROM conversations.chat_user AS own
+                CROSS JOIN LATERAL conversations.unread_messages(own.id, '\(world.group)', 1, 30000) AS unread
                 WHERE own.name = 'user3')
                 """)
             #expect(visits.allSatisfy { $0 < 10_000 }, "\(visits)")

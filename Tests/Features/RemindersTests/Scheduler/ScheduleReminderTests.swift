@@ -136,7 +136,7 @@ import Testing
             #expect(backlog == ReminderBacklog(unseen: Array(all[1...]), seen: [all[0]]))
             #expect(try await store.backlog(of: device, after: UUID()) == ReminderBacklog(unseen: all, seen: []))
             // One call reads the reminders of many devices, for streams that may have missed some. Each device's are in
-            // firing order.
+            // claim order.
             let many = try await store.reminders(of: [device, DeviceID(stored: "b"), DeviceID(stored: "nobody")])
             #expect(many.filter { $0.device == device } == all)
             #expect(many.filter { $0.device != device } == foreign)

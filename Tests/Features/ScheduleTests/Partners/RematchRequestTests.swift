@@ -35,7 +35,7 @@ import Testing
     @Test(
         "A waiting user isn't matched with an absent one"
     )
-    func forsaken() async throws {
+    func absentPartner() async throws {
         try await ScheduleDatabase.with(now: "2026-11-22 08:00Z") { database in
             let tasks = try await Self.three(database)
             let (ada, eva) = (try #require(tasks["ada"]), try #require(tasks["eva"]))

@@ -143,7 +143,7 @@ import Testing
         for pair in pairs { try await pair.sender.send() }
         var all = 0
         for pair in pairs { all += await pair.sender.sent }
-        try await eventually("every ale heard or counted") {
+        try await eventually("every ale received or counted") {
             let sum = await received() + (try await fleet.lost(at: 1))
             guard sum <= all else { throw ClientFailure.violation("\(sum) ales of \(all)") }
             return sum == all
@@ -153,9 +153,9 @@ import Testing
         try await eventually("what was lost, in the daemons' rows") {
             try await journey.sql(
                 """
-                SELECT bool_and(is_bus_connected) AND sum(bus_lost) > 0 AND sum(bus_dropped) > 100 AS is_told
+                SELECT bool_and(is_bus_connected) AND sum(bus_lost) > 0 AND sum(bus_dropped) > 100 AS is_reported
                 FROM core.daemon
-                """)[0].boolean("is_told")
+                """)[0].boolean("is_reported")
         }
         for pair in pairs {
             for peer in [pair.sender, pair.receiver] {

@@ -28,9 +28,9 @@ struct CablePythonTests {
                     async with aioactioncable.connect(given["url"]) as socket:
                         room = await socket.subscribe(given["room"])
                         await room.send({"action": "ale"})
-                        heard = [json.loads(await room.recv()) for _ in range(2)]
+                        received = [json.loads(await room.recv()) for _ in range(2)]
                         await room.unsubscribe()
-                    print(json.dumps({"heard": heard}), flush=True)
+                    print(json.dumps({"received": received}), flush=True)
                 asyncio.run(main())
                 """
             case .actioncable:
@@ -40,18 +40,18 @@ struct CablePythonTests {
                 from actioncable_client.message import Message
                 from actioncable_client.subscription import Subscription
                 given = json.loads(input())
-                heard = queue.Queue()
+                received = queue.Queue()
                 connection = Connection(given["url"])
                 room = Subscription(connection, given["room"])
-                room.on_receive(heard.put)
+                room.on_receive(received.put)
                 room.create()
                 # Kept until the subscription is confirmed.
                 room.send(Message("ale", {}))
                 connection.connect()
-                messages = [heard.get() for _ in range(2)]
+                messages = [received.get() for _ in range(2)]
                 room.remove()
                 connection.disconnect()
-                print(json.dumps({"heard": messages}), flush=True)
+                print(json.dumps({"received": messages}), flush=True)
                 """
             }
         }
@@ -81,7 +81,7 @@ struct CablePythonTests {
                 ])
             #expect(try await peer.nextMessage() == RoomMessages.cheer)
             try await peer.send(text: RoomMessages.ale(room))
-            let received = try await answer["heard"]
+            let received = try await answer["received"]
             try expectDescribed(received)
             #expect(
                 received == [
@@ -106,15 +106,15 @@ struct CablePythonTests {
                 aioactioncable.connect.CONNECT_TIMEOUT = aioactioncable.connect.SUBSCRIPTION_TIMEOUT = 120
                 async def main():
                     async with aioactioncable.connect(json.loads(input())["url"]) as socket:
-                        heard = []
+                        received = []
                         for channel in ["RemindersChannel", "NotificationsChannel"]:
                             subscription = await socket.subscribe({"channel": channel})
-                            heard.append(json.loads(await subscription.recv()))
-                    print(json.dumps({"heard": heard}), flush=True)
+                            received.append(json.loads(await subscription.recv()))
+                    print(json.dumps({"received": received}), flush=True)
                 asyncio.run(main())
                 """,
                 ["url": .string("ws://\(endpoint.authority)/cable?deviceId=ada")])
-            let received = answer["heard"]
+            let received = answer["received"]
             #expect(received.array?.count == 2)
             try expectDescribed(received)
             for message in received.array ?? [] {

@@ -40,7 +40,7 @@ struct RailsClient: Sendable {
     func outwaitReconnecting() async throws {
         try await send(["rest"])
         let received = try await receive(within: Deadline.standard + .seconds(60))
-        guard received == ["rested"] else { throw ClientFailure.violation("heard \(received)") }
+        guard received == ["rested"] else { throw ClientFailure.violation("received \(received)") }
     }
 
     private func send(_ message: TestJSON) async throws {

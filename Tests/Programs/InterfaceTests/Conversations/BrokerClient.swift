@@ -40,12 +40,12 @@ struct BrokerClient {
                         channel.basic_publish("conv", task["key"], task["body"].encode(), properties)
                         print(json.dumps({"published": True}), flush=True)
                     else:
-                        heard = []
+                        received = []
                         for method, properties, body in channel.consume(queue, auto_ack=True):
-                            heard.append({"key": method.routing_key, "id": properties.message_id,
+                            received.append({"key": method.routing_key, "id": properties.message_id,
                                           "app": properties.app_id, "body": json.loads(body)})
-                            if len(heard) == task["hear"]: break
-                        print(json.dumps({"heard": heard}), flush=True)
+                            if len(received) == task["count"]: break
+                        print(json.dumps({"received": received}), flush=True)
                 """
             case .bunny:
                 """
@@ -67,11 +67,11 @@ struct BrokerClient {
                     exchange.publish(task["body"], routing_key: task["key"], app_id: task["app"])
                     puts JSON.generate({published: true})
                   else
-                    heard = (1..task["hear"]).map do
+                    received = (1..task["count"]).map do
                       info, properties, body = came.pop
                       {key: info.routing_key, id: properties[:message_id], app: properties[:app_id], body: JSON.parse(body)}
                     end
-                    puts JSON.generate({heard: heard})
+                    puts JSON.generate({received: received})
                   end
                 end
                 """
@@ -117,7 +117,7 @@ struct BrokerClient {
 
     /// Returns the next messages of its queue.
     func receive(_ count: Int) async throws -> [TestJSON] {
-        try await ask(["hear": .number(Double(count))])["heard"].array ?? []
+        try await ask(["count": .number(Double(count))])["received"].array ?? []
     }
 
     /// Publishes in the format of the original clients, with a date from 2001.

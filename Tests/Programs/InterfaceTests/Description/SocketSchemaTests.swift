@@ -37,11 +37,11 @@ struct SocketSchemaTests {
         let program = """
             import json, sys
             from jsonschema import Draft202012Validator
-            told = json.loads(sys.stdin.readline())
-            Draft202012Validator.check_schema(told["schema"])
+            task = json.loads(sys.stdin.readline())
+            Draft202012Validator.check_schema(task["schema"])
             print(json.dumps([
-                f"{message}: {error.message}" for who, messages in told["messages"].items() for message in messages
-                for error in Draft202012Validator({**told["schema"], "anyOf": [{"$ref": f"#/$defs/{who}"}]}).iter_errors(message)]))
+                f"{message}: {error.message}" for who, messages in task["messages"].items() for message in messages
+                for error in Draft202012Validator({**task["schema"], "anyOf": [{"$ref": f"#/$defs/{who}"}]}).iter_errors(message)]))
             """
         return try await PythonPackages.ofOpenAPI.run(
             program, ["schema": schema, "messages": .object(messages.mapValues { .array($0) })])

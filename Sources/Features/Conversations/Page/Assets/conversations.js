@@ -81,7 +81,7 @@ const feed = new Feed(new Api(clockless, deviceId), () => {
       talk.participants = participants
     } else {
       talk.part(user, participants)
-      if (!talk.muted) setText(find('#said'), talk.type === 'group' ? `${user} has left the group with ${talk.title(me)}.` : `${user} has left.`)
+      if (!talk.muted) setText(find('#status'), talk.type === 'group' ? `${user} has left the group with ${talk.title(me)}.` : `${user} has left.`)
     }
     drawSoon()
   },
@@ -112,8 +112,8 @@ function announce(talk, { author, content }) {
   if (author === me) return
   const isShown = talk === thread.talk && !document.hidden
   if (talk === thread.talk) thread.came()
-  if (isShown) setText(find('#said'), `${author}: ${content}`)
-  else if (!talk.muted) setText(find('#said'), `${author}${talk.type === 'group' ? `, to ${talk.title(me)}` : ''}: ${content}`)
+  if (isShown) setText(find('#status'), `${author}: ${content}`)
+  else if (!talk.muted) setText(find('#status'), `${author}${talk.type === 'group' ? `, to ${talk.title(me)}` : ''}: ${content}`)
 }
 
 // The list
@@ -235,7 +235,7 @@ find('#mute').onclick = async () => {
   const { talk } = thread
   try {
     talks.takeOne(await api.post(`/conversations/${talk.id}/mute`, { muted: !talk.muted }))
-    setText(find('#said'), talk.muted ? 'Muted.' : 'No longer muted.')
+    setText(find('#status'), talk.muted ? 'Muted.' : 'No longer muted.')
   } catch (refusal) {
     setText(find('#say-note'), sentence(refusal))
   }
@@ -257,7 +257,7 @@ find('#do-leave').onclick = async () => {
     if (talk.type === 'person') talks.drop(talk.id)
     else talks.takeOne(state)
     find('#sure').close()
-    setText(find('#said'), 'You have left.')
+    setText(find('#status'), 'You have left.')
     if (talk.type === 'person') location.hash = ''
     drawSoon()
   } catch (refusal) {
@@ -288,7 +288,7 @@ const make = new MakeDialog({
   send(conversations, content) {
     location.hash = ''
     outgoing.add(conversations, content)
-    setText(find('#said'), `Sending to ${conversations.length} conversation${conversations.length === 1 ? '' : 's'}.`)
+    setText(find('#status'), `Sending to ${conversations.length} conversation${conversations.length === 1 ? '' : 's'}.`)
   },
 })
 

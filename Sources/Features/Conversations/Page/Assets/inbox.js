@@ -53,7 +53,7 @@ export class Inbox {
     setText(part(row, 'title'), talk.title(me))
     setText(part(row, 'count'), ` (${count === 1 ? 'only you' : `${count} people`}${here ? `, ${here} here` : ''}) `)
     row.classList.toggle('here', here > 0)
-    setText(part(row, 'last'), !last ? '' : `${last.author === me ? 'You: ' : talk.type === 'person' || !last.author ? '' : `${last.author}: `}${last.content || 'Forgotten'}`)
+    setText(part(row, 'last'), !last ? '' : `${last.author === me ? 'You: ' : talk.type === 'person' || !last.author ? '' : `${last.author}: `}${last.content || 'Erased'}`)
     setText(part(row, 'time'), last ? shortly(Date.parse(last.date)) : '')
     setText(part(row, 'muted'), talk.muted ? 'muted' : talk.hasLeft(me) ? 'left' : '')
     const badge = part(row, 'unread')

@@ -188,7 +188,7 @@ export class Talks {
     return talk
   }
 
-  /** Adds a message from the socket, or from the answer to its sender. Returns the conversation and the result of `Talk.hear`. */
+  /** Adds a message from the socket, or from the answer to its sender. Returns the conversation and the result of `Talk.receive`. */
   receive({ routingKey, message }) {
     const talk = this.#talk(message.conversation)
     const participants = routingKey?.split('.')

@@ -142,8 +142,8 @@ export class Thread {
     row.dataset.state = state ?? 'stored'
     setText(part(row, 'author'), isOwn ? 'You' : author || 'Erased user')
     part(row, 'author').classList.toggle('visually-hidden', isOwn || follows || this.#talk.type === 'person')
-    setText(part(row, 'content'), content || 'Forgotten')
-    row.classList.toggle('forgotten', !content)
+    setText(part(row, 'content'), content || 'Erased')
+    row.classList.toggle('erased', !content)
     setText(part(row, 'time'), hour(at))
     part(row, 'time').dateTime = new Date(at).toISOString()
     setText(part(row, 'state'), fault ? `Not sent: ${fault}` : STATES[state] ?? '')

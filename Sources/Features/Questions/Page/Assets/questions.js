@@ -134,7 +134,7 @@ function receive(message) {
       incoming?.delete(message.questionId)
       break
     case 'session':
-      if (state !== message.state) setText(find('#said'), message.state === 'closed' ? 'The session is closed.' : 'The session is open.')
+      if (state !== message.state) setText(find('#status'), message.state === 'closed' ? 'The session is closed.' : 'The session is open.')
       state = message.state
       // This message also follows the list.
       if (isLive) voteAgain()
@@ -148,7 +148,7 @@ function receive(message) {
       find('#announcement').hidden = false
       break
     case 'questionResponse': settle(message); break
-    case 'questionAnswer': setText(find('#said'), 'Your question was answered.'); break
+    case 'questionAnswer': setText(find('#status'), 'Your question was answered.'); break
     case 'error':
       setText(presents ? find('#tool-note') : find('#ask-note'), message.reason, true)
       takeBack()
@@ -244,7 +244,7 @@ find('#announce').addEventListener('submit', async event => {
   const reply = await post(`${path}/announce`, { content, to: 'all' })
   if (!reply) return
   find('#words').value = ''
-  setText(find('#tool-note'), `Told ${reply.sent} ${reply.sent === 1 ? 'connection' : 'connections'}.`)
+  setText(find('#tool-note'), `Sent to ${reply.sent} ${reply.sent === 1 ? 'connection' : 'connections'}.`)
 })
 find('#toggle').addEventListener('click', async () => {
   const reply = await post(`${path}/${state === 'open' ? 'close' : 'open'}`)
@@ -261,7 +261,7 @@ const done = { approve: 'Approved.', dismiss: 'Dismissed.', reopen: 'Reopened.',
 async function moderate(id, action, body) {
   const reply = await post(`/questions/${id}/${action}`, body)
   if (!reply) return false
-  setText(find('#said'), done[action])
+  setText(find('#status'), done[action])
   if (reply.id) questions.set(reply.id, reply)
   drawSoon()
   return true

@@ -109,7 +109,7 @@ async function ask() {
 }
 
 function announce(paired) {
-  if (paired) setText(find('#said'), `You have a partner at ${paired.time}: they will start ${quoted(paired.partner)}.`)
+  if (paired) setText(find('#status'), `You have a partner at ${paired.time}: they will start ${quoted(paired.partner)}.`)
 }
 
 /** Reads the day when it is time: soon after changes of the user's own tasks, later after others. */
@@ -195,7 +195,7 @@ const taskDialog = new TaskDialog({
     return own && rhythmOf(own)
   },
   done(text, slot) {
-    setText(find('#said'), text)
+    setText(find('#status'), text)
     if (invitation) invitations.open(invitation.link, invitation.title, slot.time)
     invitation = null
     // A user who joins late enters the room at once.
@@ -206,7 +206,7 @@ const taskDialog = new TaskDialog({
 
 const acceptDialog = new AcceptDialog(api, settings, {
   accepted(startsAt, text) {
-    setText(find('#said'), text)
+    setText(find('#status'), text)
     showDay(dayOf(startsAt, zone))
   },
   closed() { location.replace('#') },
@@ -264,7 +264,7 @@ const ALERTS = {
 
 async function renderAlerts() {
   const state = await alertState(device)
-  setText(find('#alerts-said'), ALERTS[state])
+  setText(find('#alerts-status'), ALERTS[state])
   show(find('#alerts'), state === 'ask')
 }
 
@@ -280,7 +280,7 @@ const room = new RoomView(api, settings, {
   seek: slot => taskActions.seek(slot),
   left: slot => taskActions.leave(slot).then(text => {
     location.hash = ''
-    setText(find('#said'), text)
+    setText(find('#status'), text)
   }, refusal => setText(find('#news'), sentence(refusal, slot.time))),
 })
 

@@ -22,7 +22,7 @@ export class TaskDialog {
    */
   constructor(handlers) {
     this.#handlers = handlers
-    find('#oath').addEventListener('submit', event => {
+    find('#task-form').addEventListener('submit', event => {
       event.preventDefault()
       this.#submit()
     })
@@ -58,7 +58,7 @@ export class TaskDialog {
     // A weekly task always includes this day.
     for (const box of this.#boxes) box.checked = box.disabled = box.value === weekdayOf(day)
     this.update(slot, state)
-    setText(find('#oath-day'), longDate(day))
+    setText(find('#task-form-day'), longDate(day))
     this.#dialog.showModal()
     this.#field.focus()
     this.#field.select()
@@ -67,7 +67,7 @@ export class TaskDialog {
   /** Shows the slot's new state while the dialog is open. */
   update(slot, state) {
     this.#slot = slot
-    setText(find('#oath-time'), slot.time)
+    setText(find('#task-form-time'), slot.time)
     setText(find('#swear'), slot.isOwn ? 'Change it' : 'Promise')
     show(find('#take-back'), state === 'own', this.#field)
     show(find('#cant'), state === 'partner', this.#field)
@@ -77,7 +77,7 @@ export class TaskDialog {
     this.#offer(state === 'own' || state === 'partner' ? this.#handlers.targets(slot) : [])
     const rhythm = this.#handlers.rhythm(slot)
     const series = rhythm && state === 'own' ? ` It belongs to the weekly task “${rhythm}”. If you cancel it, only this day is left out.` : ''
-    setText(find('#oath-note'), {
+    setText(find('#task-form-note'), {
       free: 'Somebody may join you and become your partner.',
       somebody: 'Somebody has promised to start something at this time. You will be partners.',
       own: `You have no partner yet. You can cancel the task until somebody joins you.${series}`,
@@ -153,28 +153,28 @@ export class DeviceDialog {
     find('#open-device').onclick = () => {
       own.value = device
       other.value = ''
-      setText(find('#device-said'), '')
-      find('#forget').dataset.armed = 'false'
-      setText(find('#forget'), 'Erase my data')
+      setText(find('#device-status'), '')
+      find('#erase').dataset.armed = 'false'
+      setText(find('#erase'), 'Erase my data')
       this.#dialog.showModal()
     }
     find('#close-device').onclick = () => this.#dialog.close()
     find('#copy').onclick = async () => setText(
-      find('#device-said'), await copy(own) ? 'Copied. Paste it in the other browser, under “Manage this device”.' : 'The key is selected. Copy it with Ctrl-C.')
+      find('#device-status'), await copy(own) ? 'Copied. Paste it in the other browser, under “Manage this device”.' : 'The key is selected. Copy it with Ctrl-C.')
     find('#device-form').addEventListener('submit', event => {
       event.preventDefault()
       const id = readDevice(other.value)
       other.setAttribute('aria-invalid', !id)
-      if (!id) return setText(find('#device-said'), 'A key has 1 to 128 characters.')
+      if (!id) return setText(find('#device-status'), 'A key has 1 to 128 characters.')
       this.#try(() => this.#handlers.become(id))
     })
-    find('#forget').onclick = event => {
+    find('#erase').onclick = event => {
       // Ignores the second half of a double click.
       if (event.detail > 1) return
-      const button = find('#forget')
+      const button = find('#erase')
       if (button.dataset.armed !== 'true') {
         button.dataset.armed = 'true'
-        setText(find('#device-said'), 'This erases all your data on this server. You can’t undo it.')
+        setText(find('#device-status'), 'This erases all your data on this server. You can’t undo it.')
         return setText(button, 'Really erase my data')
       }
       this.#try(() => this.#handlers.erase())
@@ -185,7 +185,7 @@ export class DeviceDialog {
     try {
       await work()
     } catch (refusal) {
-      setText(find('#device-said'), sentence(refusal, ''))
+      setText(find('#device-status'), sentence(refusal, ''))
     }
   }
 }

@@ -16,14 +16,14 @@ export class InvitationDialog {
     const link = find('#invitation-link')
     find('#close-invitation').onclick = () => this.#dialog.close()
     find('#copy-invitation').onclick = async () => setText(
-      find('#invitation-said'), await copy(link) ? 'Copied. Send it to the person that you invite.' : 'The link is selected. Copy it with Ctrl-C.')
+      find('#invitation-status'), await copy(link) ? 'Copied. Send it to the person that you invite.' : 'The link is selected. Copy it with Ctrl-C.')
     find('#share-invitation').onclick = () => navigator.share({ text: this.#text, url: link.value }).catch(() => {})
   }
 
   open(address, title, time) {
     this.#text = `I will start ${quoted(title)} at ${time}. Will you start something at the same time?`
     find('#invitation-link').value = address
-    setText(find('#invitation-said'), '')
+    setText(find('#invitation-status'), '')
     // Phones have it.
     show(find('#share-invitation'), 'share' in navigator)
     this.#dialog.showModal()
@@ -58,7 +58,7 @@ export class AcceptDialog {
     this.#token = token
     setText(find('#guest-error'), '')
     setText(find('#guest-what'), 'Looking…')
-    for (const id of ['guest-oath', 'guest-yes']) find(`#${id}`).hidden = true
+    for (const id of ['guest-task', 'guest-yes']) find(`#${id}`).hidden = true
     if (!this.#dialog.open) this.#dialog.showModal()
     try {
       const { title, startsAt } = await this.#api.request('GET', `/invitations/${token}`)
@@ -66,7 +66,7 @@ export class AcceptDialog {
       const time = clockFace(at, this.#zone)
       setText(find('#guest-what'), `Somebody will start ${quoted(title)} on ${longDate(dayOf(at, this.#zone))} at ${time} in your time zone, and invites you as a partner.`)
       setText(find('#guest-time'), time)
-      for (const id of ['guest-oath', 'guest-yes']) find(`#${id}`).hidden = false
+      for (const id of ['guest-task', 'guest-yes']) find(`#${id}`).hidden = false
       this.#field.focus()
     } catch (refusal) {
       setText(find('#guest-what'), sentence(refusal, 'that time'))

@@ -66,7 +66,7 @@ export class PartnerTalk {
     const { asked, partnerAsked, conversation, refusal } = standing
     const needsName = refusal?.code === 'name_required'
     const link = part(element, 'go')
-    setText(part(element, 'said'), conversation ? ''
+    setText(part(element, 'status'), conversation ? ''
       : needsName ? 'You need a name for conversations.'
         : refusal ? sentence(refusal)
           : asked ? 'You have asked for a conversation. It opens when your partner asks for it, too.'

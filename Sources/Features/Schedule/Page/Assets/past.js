@@ -28,8 +28,8 @@ export class PastDialog {
   }
 
   async open() {
-    setText(find('#past-said'), '')
-    await this.#load().catch(refusal => setText(find('#past-said'), sentence(refusal)))
+    setText(find('#past-status'), '')
+    await this.#load().catch(refusal => setText(find('#past-status'), sentence(refusal)))
     this.#dialog.showModal()
     find('#past-title').focus()
   }
@@ -45,10 +45,10 @@ export class PastDialog {
     try {
       const text = await work()
       await this.#load()
-      setText(find('#past-said'), text)
+      setText(find('#past-status'), text)
       find('#past-title').focus()
     } catch (refusal) {
-      setText(find('#past-said'), sentence(refusal))
+      setText(find('#past-status'), sentence(refusal))
     }
   }
 

@@ -99,7 +99,7 @@ export class RoomView {
     if (slot.hasOther && this.#linkState === 'none') this.#linkedRoom = null
     setText(find('#own-title'), slot.title)
     setText(find('#room-title'), `${quoted(slot.title)} at ${slot.time}`)
-    document.body.dataset.company = slot.hasOther ? 'two' : 'one'
+    document.body.dataset.members = slot.hasOther ? 'two' : 'one'
     // Only the server knows whether a user without a partner has a room: if the partner was absent, or the user came too late.
     if (!slot.hasOther && (this.#isEarly || !slot.room)) {
       this.#unlink()
@@ -235,7 +235,7 @@ export class RoomView {
     this.#received += 1
     this.#tally()
     const count = `${this.#received} cheers`
-    setText(find('#heard'), KINDS[kind] ? `${KINDS[kind]} for you!${this.#received > 1 ? ` ${count} in all.` : ''}`
+    setText(find('#received'), KINDS[kind] ? `${KINDS[kind]} for you!${this.#received > 1 ? ` ${count} in all.` : ''}`
       : `${this.#received === 1 ? 'A cheer' : count} for you!`)
     this.#fly('in', kind)
   }
@@ -244,7 +244,7 @@ export class RoomView {
     setText(find('#sent-count'), `${this.#sent}`)
     setText(find('#received-count'), `${this.#received}`)
     if (!this.#sent) setText(find('#sent'), '')
-    if (!this.#received) setText(find('#heard'), '')
+    if (!this.#received) setText(find('#received'), '')
   }
 
   #fly(way, kind) {

@@ -38,10 +38,10 @@ export class SeriesDialog {
   }
 
   async open() {
-    setText(find('#series-said'), '')
+    setText(find('#series-status'), '')
     const refusal = await this.load()
     this.#draw()
-    if (refusal) setText(find('#series-said'), sentence(refusal))
+    if (refusal) setText(find('#series-status'), sentence(refusal))
     this.#dialog.showModal()
     find('#series-title').focus()
   }
@@ -75,7 +75,7 @@ export class SeriesDialog {
     form.addEventListener('submit', event => {
       event.preventDefault()
       const fault = titleFault(title.value.trim())
-      if (fault) return setText(find('#series-said'), fault)
+      if (fault) return setText(find('#series-status'), fault)
       this.#try(async () => {
         await this.#api.post(`/series/${series.id}`, { title: title.value.trim(), from: from.value || undefined })
         return `From that day on, the task is called ${quoted(title.value.trim())}.`
@@ -94,11 +94,11 @@ export class SeriesDialog {
       const text = await work()
       await this.load()
       this.#draw()
-      setText(find('#series-said'), text)
+      setText(find('#series-status'), text)
       find('#series-title').focus()
       this.#handlers.changed()
     } catch (refusal) {
-      setText(find('#series-said'), sentence(refusal))
+      setText(find('#series-status'), sentence(refusal))
     }
   }
 }

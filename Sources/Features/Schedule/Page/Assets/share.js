@@ -16,7 +16,7 @@ export function shareStream(make, handlers, silence = SILENCE, mine = null) {
   const channel = navigator.locks && openChannel()
   let stream = null
   let state = null
-  let heardAt = Date.now()
+  let receivedAt = Date.now()
   // The periods of other tabs. Closed tabs are removed when this one shows another day.
   const others = new Map()
   const self = Math.random()
@@ -61,7 +61,7 @@ export function shareStream(make, handlers, silence = SILENCE, mine = null) {
   const stop = () => {
     stream?.stop()
     stream = state = null
-    heardAt = Date.now()
+    receivedAt = Date.now()
   }
   // Held until this tab closes; then the next tab takes over. Aborted when another tab takes it.
   const queue = () => navigator.locks.request('stream', lead).catch(error => {
@@ -71,8 +71,8 @@ export function shareStream(make, handlers, silence = SILENCE, mine = null) {
   })
   // The browser may freeze a hidden tab that runs the stream.
   const look = () => {
-    if (stream || document.hidden || Date.now() - heardAt < silence) return
-    heardAt = Date.now()
+    if (stream || document.hidden || Date.now() - receivedAt < silence) return
+    receivedAt = Date.now()
     // This tab's earlier request stays in the queue.
     navigator.locks.request('stream', { steal: true }, lead).catch(stop)
   }
@@ -84,7 +84,7 @@ export function shareStream(make, handlers, silence = SILENCE, mine = null) {
       others.set(tab, span)
       if (stream && span) stream.show?.(whole())
     } else if (name !== 'ask') {
-      heardAt = Date.now()
+      receivedAt = Date.now()
       handlers[name]?.(...details)
     } else if (state) channel.postMessage(state)
   }

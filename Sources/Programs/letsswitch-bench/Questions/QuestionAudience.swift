@@ -5,7 +5,7 @@ import Wire
 
 /// People in one question session, each with the WebSocket of a page. Measures when each page shows a question or a
 /// vote.
-struct Hall: ~Copyable {
+struct QuestionAudience: ~Copyable {
     /// The latencies from the moment when a question or vote is sent until a page shows it.
     struct Outcome {
         var questions = LatencyHistogram()

@@ -4,7 +4,7 @@ import Glibc
 
 /// One question session with 1,000 people, each with an open page. In a minute they ask 200 questions and vote 10,000
 /// times, at an even rate.
-struct HallBenchmark {
+struct QuestionBenchmark {
     private static let minute = (people: 1_000, questions: 200, votes: 10_000, seconds: 60.0)
     private static let moment = (people: 20, questions: 10, votes: 100, seconds: 1.0)
     /// The maximum wait for the last messages, in seconds.
@@ -17,7 +17,7 @@ struct HallBenchmark {
         let daemon = try laboratory.daemon(flags: [], on: laboratory.processors)
         let session = try Self.makeSession(daemon.server)
         let start = MonotonicTime.now()
-        var hall = try Hall(
+        var audience = try QuestionAudience(
             daemon.server, session: session, people: size.people, questions: size.questions,
             seed: laboratory.options.seed)
         let connecting = (MonotonicTime.now() - start) / .seconds(1)
@@ -26,20 +26,22 @@ struct HallBenchmark {
         let meter = try ProcessMeter(pid: daemon.server.pid)
         let before = try meter.cpu()
         let begin = MonotonicTime.now()
-        try Self.sendLoad(&hall, size.questions, size.votes, for: size.seconds)
+        try Self.sendLoad(&audience, size.questions, size.votes, for: size.seconds)
         let seconds = (MonotonicTime.now() - begin) / .seconds(1)
         let cpu = try meter.cpu() - before
         let (questions, votes) = (size.people * size.questions, size.people * size.votes)
         let end = MonotonicTime.now() + .seconds(Self.patience)
-        while hall.outcome.questions.count < questions || hall.outcome.votes.count < votes, MonotonicTime.now() < end {
-            try hall.listen(until: .now() + .milliseconds(50))
+        while audience.outcome.questions.count < questions || audience.outcome.votes.count < votes,
+            MonotonicTime.now() < end
+        {
+            try audience.listen(until: .now() + .milliseconds(50))
         }
 
-        let outcome = hall.outcome
+        let outcome = audience.outcome
         var findings = Findings(
-            "A hall: \(Column.grouped(size.people)) people in a session, \(size.questions) questions and "
+            "Questions: \(Column.grouped(size.people)) people in a session, \(size.questions) questions and "
                 + "\(Column.grouped(size.votes)) votes in \(Column.number(seconds)) s")
-        findings.add("people connected", hall.count, exactly: size.people)
+        findings.add("people connected", audience.count, exactly: size.people)
         findings.add("all of them within", connecting, "s", atMost: 30)
         findings.add("questions on pages", outcome.questions.count, exactly: questions)
         findings.add("votes on pages", outcome.votes.count, exactly: votes)
@@ -55,34 +57,34 @@ struct HallBenchmark {
 
     /// Sends questions and votes, each at an even rate.
     private static func sendLoad(
-        _ hall: inout Hall, _ questions: Int, _ votes: Int, for seconds: Double
+        _ audience: inout QuestionAudience, _ questions: Int, _ votes: Int, for seconds: Double
     ) throws(BenchFailure) {
         let begin = MonotonicTime.now()
         var (asked, voted) = (0, 0)
         while asked < questions || voted < votes {
             let question = asked < questions ? Double(asked) / Double(questions) : 2
             let vote = voted < votes ? Double(voted) / Double(votes) : 2
-            try hall.listen(until: begin + .seconds(min(question, vote) * seconds))
+            try audience.listen(until: begin + .seconds(min(question, vote) * seconds))
             if question <= vote {
-                try hall.ask()
+                try audience.ask()
                 asked += 1
             } else {
                 // No vote is possible before a page shows a question, or after all people have voted for all questions.
                 let end = MonotonicTime.now() + .seconds(patience)
-                while try !hall.vote() {
+                while try !audience.vote() {
                     guard asked < questions || MonotonicTime.now() < end else {
                         throw BenchFailure("nobody has a vote left")
                     }
                     if asked < questions {
-                        try hall.ask()
+                        try audience.ask()
                         asked += 1
                     }
-                    try hall.listen(until: .now() + .milliseconds(10))
+                    try audience.listen(until: .now() + .milliseconds(10))
                 }
                 voted += 1
             }
         }
-        try hall.listen(until: begin + .seconds(seconds))
+        try audience.listen(until: begin + .seconds(seconds))
     }
 
     private struct Session: Decodable {
@@ -92,7 +94,7 @@ struct HallBenchmark {
     private static func makeSession(_ server: Server) throws(BenchFailure) -> String {
         let socket = try LoadSocket.connect(port: server.port, source: 0)
         defer { close(socket) }
-        let request = LoadRequest.post("/questions/sessions", json: #"{"deviceId":"bench","title":"Hall"}"#)
+        let request = LoadRequest.post("/questions/sessions", json: #"{"deviceId":"bench","title":"Benchmark"}"#)
         try LoadSocket.send(request, request.count, to: socket)
         var response: [UInt8] = []
         while try !HTTPResponse.isWhole(response) {

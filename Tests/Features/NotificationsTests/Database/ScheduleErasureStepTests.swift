@@ -13,7 +13,7 @@ import Testing
 @testable import Notifications
 
 /// A device with many rows is erased at once, and its rows are deleted in steps.
-@Suite struct ScheduleErasureHelpingTests {
+@Suite struct ScheduleErasureStepTests {
     private let nine = "2026-11-22T09:00:00Z"
     private let ten = "2026-11-22T10:00:00Z"
     private let big = DeviceID(stored: "big")
@@ -117,8 +117,8 @@ import Testing
             _ = try await holder.query(lock, [], timeout: nil)
             // The erasure has a client with one connection of its own, so that no other statement waits behind it.
             let eraser = PostgresClient(configuration: configuration)
-            async let helping = ErasureStore(database: eraser).eraseMore(limit: 500)
-            try await eventually("the helping holds its locks") {
+            async let hasMore = ErasureStore(database: eraser).eraseMore(limit: 500)
+            try await eventually("the step holds its locks") {
                 try await database.run("SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted").count == 1
             }
             _ = try await database.register("dora", ten)
@@ -128,7 +128,7 @@ import Testing
             #expect(try await database.register("ann", "2026-11-22T10:00:01Z").task?.isPaired == false)
             #expect(try await database.erasures.erase(DeviceID(stored: "ann")) == false)
             _ = try await holder.query(unlock, [], timeout: nil)
-            #expect(try await helping)
+            #expect(try await hasMore)
             await eraser.shutdown()
             await holder.shutdown()
         }
